@@ -1,0 +1,44 @@
+"""The command line: one file for each command. Heavy imports happen inside the commands."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from chmcnn import ChmcnnError, __version__
+from chmcnn.cli.demo import demo
+
+app = typer.Typer(
+    name="chmcnn",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+
+
+def _show_version(value: bool) -> None:  # noqa: FBT001 -- the form typer calls
+    if value:
+        typer.echo(f"chmcnn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
+
+
+def main() -> None:
+    """Run the command line; bad input and a file that cannot be written end with a message, and exit code 2."""
+    try:
+        app()
+    except (ChmcnnError, OSError) as error:
+        typer.echo(f"chmcnn: {error}", err=True)
+        sys.exit(2)

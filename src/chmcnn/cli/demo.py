@@ -1,0 +1,60 @@
+"""`chmcnn demo`: the paper's two rectangles, with a picture."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_POSITIONS = {1: "outside", 5: "half-way", 9: "inside"}
+_EXAMPLES = """[bold]Examples[/bold]
+
+chmcnn demo
+
+chmcnn demo --output boundaries.png --seed 3 --epochs 20000
+"""
+
+
+def demo(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("demo.png"),
+    epochs: Annotated[int, typer.Option(min=1, help="Training steps; the paper has 20000.")] = 6000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the points and of the network.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over a picture that exists.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Train the paper's two-rectangle problem, and draw when the network delegates."""
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from chmcnn import _files
+
+    _files.refuse_existing(output, force=force)
+    with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
+        from chmcnn.experiments import two_rectangles
+        from chmcnn.report import boundaries
+
+        with Progress(console=Console(stderr=True), disable=quiet) as progress:
+            task = progress.add_task("Training", total=epochs * len(_POSITIONS))
+            results = [
+                two_rectangles.run(step, epochs=epochs, seed=seed, progress=lambda: progress.advance(task))
+                for step in _POSITIONS
+            ]
+        boundaries.draw(results).savefig(temporary, dpi=150)
+    table = Table("A lies", "B is delegated to A", "violations of h", "constrained", "accuracy")
+    for result in results:
+        raw, constrained = result.violations
+        table.add_row(
+            f"{_POSITIONS[result.step]}",
+            f"{result.delegated:.0%} of A",
+            str(raw),
+            str(constrained),
+            f"{result.accuracy:.1%}",
+        )
+    console = Console()
+    console.print("Two classes: A is a small rectangle, B is that one and a bigger one. A is a subclass of B.")
+    console.print(table)
+    console.print(f"Decision boundaries: {output}")
+
+
+demo.__doc__ = f"{demo.__doc__}\n\n{_EXAMPLES}"

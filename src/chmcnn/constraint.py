@@ -1,0 +1,189 @@
+"""The max-constraint layer (MCM) and the max-constraint loss (MCLoss) as pure functions of tensors.
+
+``scores`` and ``logits`` are floating-point tensors of shape (..., classes), in the column order of the hierarchy; the
+dimensions before the last one are rows of any shape. Cost and memory grow with classes and edges, never with pairs of
+classes.
+
+Values are checked unless ``validate=False``: on an accelerator that saves the wait for the result of each check, and a
+function that is vmapped needs it. Under `torch.compile` and in exported models values are not checked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+from torch import Tensor
+
+from chmcnn import _plan
+from chmcnn._labels import wrong_shape
+from chmcnn.errors import ChmcnnError, LabelError, ScoreError
+
+if TYPE_CHECKING:
+    from chmcnn._plan import Plan
+    from chmcnn.hierarchy import Hierarchy
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+def max_constraint(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
+    """Give each class the highest score among itself and its descendants: the paper's MCM.
+
+    The result is coherent: no class scores above any of its ancestors. Scores are probabilities, and so is the result,
+    or they are logits, and so is the result. The gradient of a class goes to the one class that `delegates` names.
+
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> max_constraint(torch.tensor([[0.1, 0.3]]), hierarchy)
+    tensor([[0.3000, 0.3000]])
+    """
+    plan = _plan_for("Scores", scores, hierarchy)
+    if torch.compiler.is_exporting():
+        return _plan.max_by_level(scores, plan)
+    return scores.gather(-1, delegates(scores, plan, validate=validate))
+
+
+def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
+    """Name the class that decides each class: its position, as int64, in the shape of the scores.
+
+    A class that scores at least as high as all its descendants decides itself. Otherwise it delegates, in the sense of
+    the paper, to the highest of them; of several that are equally high, to one that is least deep, and of those to the
+    first.
+
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> delegates(torch.tensor([[0.1, 0.3], [0.3, 0.1]]), hierarchy)
+    tensor([[1, 1],
+            [0, 1]])
+    """
+    plan = _plan_for("Scores", scores, hierarchy)
+    index, clean = _plan.decide(scores, None, plan)
+    if _to_check(clean, validate=validate):
+        _refuse_nan("Scores", scores, plan)
+    return index
+
+
+def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
+    logits: Tensor,
+    y: Tensor,
+    hierarchy: Hierarchy | Plan,
+    *,
+    weight: Tensor | None = None,
+    mask: Tensor | None = None,
+    reduction: Reduction = "mean",
+    close_labels: bool = False,
+    validate: bool = True,
+) -> Tensor:
+    """Binary cross-entropy that teaches a network when to delegate: the paper's MCLoss, on logits, in one pass.
+
+    A class is judged by the highest logit among those of itself and its descendants that carry its own label: a class
+    that is there is never credited for a descendant that is not.
+
+    Parameters
+    ----------
+    logits
+        What the network gives, before a sigmoid and before the constraint: (..., classes).
+    y
+        Labels 0 and 1, or booleans, of the same shape, with the ancestors of every class.
+    weight
+        What the loss of each class is multiplied with: (classes,).
+    mask
+        Which classes count: (classes,) booleans. ``torch.tensor(hierarchy.depths > 0)`` leaves the roots out.
+    reduction
+        The mean over rows and the classes that count, the sum, or "none" for the loss of each row and class.
+    close_labels
+        Add missing ancestors to the labels, instead of refusing labels without them.
+    validate
+        Whether to check the values of logits and labels.
+
+    Returns
+    -------
+    Tensor
+        The loss; in float32 where the logits are of half precision.
+
+    Examples
+    --------
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> h = torch.tensor([0.1, 0.3])  # the network takes it for a dog, hardly for an animal
+    >>> loss = mc_loss(torch.logit(h), torch.tensor([1, 0]), hierarchy, reduction="sum")  # an animal, and no dog
+    >>> torch.exp(-loss)  # 0.1 for the animal, 0.7 for no dog
+    tensor(0.0700)
+    """
+    plan = _plan_for("Logits", logits, hierarchy)
+    if y.shape != logits.shape:
+        raise LabelError(f"Labels have shape {tuple(y.shape)}, logits {tuple(logits.shape)}; expected the same shape.")
+    if close_labels:
+        y = max_constraint(y.float(), plan, validate=validate)
+    index, clean = _plan.decide(logits, y, plan)
+    if _to_check(clean, validate=validate):
+        _refuse_nan("Logits", logits, plan)
+        _refuse_labels(y)
+        _refuse_incoherent(y, index, plan)
+    decisive = logits.gather(-1, index)
+    if decisive.dtype in (torch.float16, torch.bfloat16):
+        decisive = decisive.float()
+    weight, counted = _weights(weight, mask, plan)
+    losses = F.binary_cross_entropy_with_logits(
+        decisive, y.to(decisive.dtype), weight=weight, reduction="none" if reduction == "none" else "sum"
+    )
+    return losses / (logits.numel() // logits.shape[-1] * counted) if reduction == "mean" else losses
+
+
+def _plan_for(what: str, scores: Tensor, hierarchy: Hierarchy | Plan) -> Plan:
+    """Check what can be told without looking at values, and find the plan."""
+    if not isinstance(scores, Tensor) or not scores.is_floating_point():
+        kind = scores.dtype if isinstance(scores, Tensor) else type(scores).__name__
+        raise ScoreError(f"{what} are of type {kind}; expected a floating-point torch.Tensor.")
+    plan = hierarchy if isinstance(hierarchy, _plan.Plan) else _plan.plan_of(hierarchy, scores.device)
+    if scores.dim() == 0 or scores.shape[-1] != len(plan.base):
+        raise ScoreError(wrong_shape(what, scores.shape, len(plan.base)))
+    return plan
+
+
+def _to_check(clean: Tensor | None, *, validate: bool) -> bool:
+    """Whether values have to be looked at; under torch.compile they never are."""
+    return validate and not torch.compiler.is_compiling() and not (clean is not None and bool(clean))
+
+
+def _refuse_nan(what: str, scores: Tensor, plan: Plan) -> None:
+    if torch.isfinite(scores.detach().sum()):
+        return  # a quarter of the time; the sum of what has no NaN may be infinite, but seldom is
+    found = torch.isnan(scores).reshape(-1, scores.shape[-1]).nonzero()
+    if len(found):
+        row, column = found[0].tolist()
+        raise ScoreError(
+            f"{what} have a NaN in row {row}, class {plan.classes[column]!r}. "
+            "Look for a missing value in the input, or for a learning rate that is too high."
+        )
+
+
+def _refuse_labels(y: Tensor) -> None:
+    if not torch.equal(y.bool().to(y.dtype), y):
+        raise LabelError(f"Labels have the value {y[(y != 0) & (y != 1)][0].item()}; expected only 0 and 1.")
+
+
+def _refuse_incoherent(y: Tensor, index: Tensor, plan: Plan) -> None:
+    """Refuse labels without all ancestors: with them, and only then, each class is decided by one of its own label."""
+    decided = y.gather(-1, index)
+    if not torch.equal(decided, y):
+        row, column = (decided != y).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
+        below = plan.classes[int(index.reshape(-1, y.shape[-1])[row, column])]
+        raise LabelError(
+            f"Labels in row {row} have class {below!r}, but not its ancestor {plan.classes[column]!r}. They must have "
+            "all ancestors: hierarchy.encode and hierarchy.close add them, and so does close_labels=True."
+        )
+
+
+def _weights(weight: Tensor | None, mask: Tensor | None, plan: Plan) -> tuple[Tensor | None, int | Tensor]:
+    """Weights of the classes, with 0 for those left out, and how many classes count."""
+    expected = plan.base.shape
+    for name, value in {"weight": weight, "mask": mask}.items():
+        if value is not None and value.shape != expected:
+            raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected one value a class, {tuple(expected)}.")
+    if mask is None:
+        return weight, len(plan.base)
+    if mask.dtype != torch.bool:
+        raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, true for the classes that count.")
+    return mask.float() if weight is None else mask * weight, mask.sum()

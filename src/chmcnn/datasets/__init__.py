@@ -1,0 +1,1 @@
+"""Data sets: so far the synthetic problems of the paper."""

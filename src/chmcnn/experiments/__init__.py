@@ -1,0 +1,1 @@
+"""The experiments of the paper: each computes values; `chmcnn.report` draws them."""

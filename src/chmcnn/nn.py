@@ -1,0 +1,112 @@
+"""Torch modules: `MaxConstraint` and `MCLoss` on top of any network, and the network of the paper.
+
+They hold a hierarchy, and no parameters: a network's ``state_dict`` is the same with and without them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor, nn
+
+from chmcnn._plan import Plan
+from chmcnn.constraint import Reduction, max_constraint, mc_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from chmcnn.hierarchy import Hierarchy
+
+_ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+class MaxConstraint(nn.Module):
+    """Make the output of any network coherent: see `chmcnn.constraint.max_constraint`.
+
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> network = nn.Sequential(nn.Linear(5, 2), MaxConstraint(hierarchy), nn.Sigmoid())
+    >>> probabilities = network(torch.randn(100, 5)).detach()
+    >>> len(hierarchy.violations(probabilities))
+    0
+    """
+
+    def __init__(self, hierarchy: Hierarchy, *, validate: bool = True) -> None:
+        super().__init__()
+        self.plan = Plan(hierarchy)
+        self.validate = validate
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Constrain probabilities or logits: (..., classes)."""
+        return max_constraint(scores, self.plan, validate=self.validate)
+
+
+class MCLoss(nn.Module):
+    """Loss on the logits of a network, before the constraint: see `chmcnn.constraint.mc_loss`.
+
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> network = nn.Linear(5, 2)
+    >>> loss = MCLoss(hierarchy)(network(torch.randn(2, 5)), torch.tensor([[1, 0], [1, 1]]))
+    >>> loss.backward()
+    """
+
+    weight: Tensor | None
+    mask: Tensor | None
+
+    def __init__(  # noqa: PLR0913 -- the options of mc_loss
+        self,
+        hierarchy: Hierarchy,
+        *,
+        weight: ArrayLike | Tensor | None = None,
+        mask: ArrayLike | Tensor | None = None,
+        reduction: Reduction = "mean",
+        close_labels: bool = False,
+        validate: bool = True,
+    ) -> None:
+        super().__init__()
+        self.plan = Plan(hierarchy)
+        self.register_buffer("weight", None if weight is None else torch.as_tensor(weight), persistent=False)
+        self.register_buffer("mask", None if mask is None else torch.as_tensor(mask), persistent=False)
+        self.reduction = reduction
+        self.close_labels = close_labels
+        self.validate = validate
+
+    def forward(self, logits: Tensor, y: Tensor) -> Tensor:
+        """Compare logits with labels, both (..., classes)."""
+        return mc_loss(
+            logits,
+            y,
+            self.plan,
+            weight=self.weight,
+            mask=self.mask,
+            reduction=self.reduction,
+            close_labels=self.close_labels,
+            validate=self.validate,
+        )
+
+
+class MLP(nn.Sequential):
+    """The default network h: fully connected layers, with dropout after each hidden one, and logits at the end.
+
+    >>> MLP(77, 500, widths=(1000, 1000))(torch.randn(4, 77)).shape
+    torch.Size([4, 500])
+    """
+
+    def __init__(
+        self,
+        features: int,
+        classes: int,
+        *,
+        widths: Sequence[int] = (1000, 1000),
+        dropout: float = 0.7,
+        activation: Literal["relu", "tanh"] = "relu",
+    ) -> None:
+        layers: list[nn.Module] = []
+        for before, after in pairwise((features, *widths)):
+            layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]
+        super().__init__(*layers, nn.Linear((features, *widths)[-1], classes))

@@ -1,0 +1,1 @@
+"""Pictures of results: drawing only, of values that are computed elsewhere."""
