@@ -4,13 +4,15 @@ It runs on one thread. Two threads were slower up to 512 rows of the Gene Ontolo
 spinning, and numba's threading layers end the process when they are called from two threads, or after a fork.
 """
 
+from typing import Any
+
 import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from chmcnn._plan import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
+from chmcnn._keys import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 _INFINITY = 0x7F800000
 """The bits of an infinite float32: what is above it, the sign aside, is NaN."""
@@ -73,3 +75,19 @@ def _(bits: Tensor, *_: Tensor | None) -> tuple[Tensor, Tensor]:
 
 
 decide = torch.ops.chmcnn.decide
+
+
+@torch.library.register_vmap("chmcnn::decide")  # type: ignore[untyped-decorator]
+def _(
+    info: Any,  # noqa: ANN401 -- torch does not name its type
+    in_dims: tuple[int | None, ...],
+    bits: Tensor,
+    labels: Tensor | None,
+    *plan: Tensor,
+) -> tuple[tuple[Tensor, Tensor], tuple[int, None]]:
+    def rows(tensor: Tensor, dim: int | None) -> Tensor:
+        batched = tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+        return batched.flatten(0, 1)
+
+    index, clean = decide(rows(bits, in_dims[0]), None if labels is None else rows(labels, in_dims[1]), *plan)
+    return (index.unflatten(0, (info.batch_size, -1)), clean), (0, None)

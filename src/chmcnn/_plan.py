@@ -21,7 +21,6 @@ comparison with a network that has no constraint are in benchmarks/README.md:
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -30,21 +29,20 @@ import torch
 from torch import Tensor
 
 from chmcnn import _names
+from chmcnn._keys import LABEL_SHIFT, OFFSET, RANK_MASK, SCORE_SHIFT
 from chmcnn.errors import HierarchyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from chmcnn.hierarchy import Hierarchy
 
-_RANK_BITS = 28
-RANK_MASK = (1 << _RANK_BITS) - 1
-SCORE_SHIFT = _RANK_BITS
-LABEL_SHIFT = SCORE_SHIFT + 32
-# Makes every key positive, and as a float64 a normal number: neither NaN, nor one that a processor rounds to zero.
-_OFFSET = (1 << (LABEL_SHIFT - 1)) + (1 << (LABEL_SHIFT + 1))
+try:
+    from chmcnn import _kernel
+except ImportError:  # without numba, or with one that does not fit the installed numpy
+    _kernel = None  # type: ignore[assignment]
 
 
 class Plan(torch.nn.Module):
@@ -64,7 +62,7 @@ class Plan(torch.nn.Module):
         edges = edges[_taking_turns(edges[:, 0], level_sizes)]
         by_rank = np.lexsort((np.arange(size), hierarchy.depths))[::-1]
         base = np.empty(size, dtype=np.int64)
-        base[by_rank] = np.arange(size) + _OFFSET
+        base[by_rank] = np.arange(size) + OFFSET
         self.classes = hierarchy.classes
         self.level_sizes: list[int] = level_sizes.tolist()
         for name, array in {
@@ -112,13 +110,12 @@ def decide(scores: Tensor, labels: Tensor | None, plan: Plan) -> tuple[Tensor, T
     """
     bits = _ordered_bits(scores.detach().reshape(-1, scores.shape[-1]))
     labels = None if labels is None else labels.reshape(bits.shape)
-    compiled = _compiled() if bits.device.type == "cpu" else None
-    if not compiled:
+    if _kernel is None or bits.device.type != "cpu":
         return decide_by_level(bits, labels, plan).reshape(scores.shape), None
     known = scores.dtype != torch.float64
     if labels is not None and labels.dtype not in {torch.bool, torch.float32}:  # others are not worth compiling for
         labels, known = labels.bool(), False
-    index, clean = compiled(bits, labels, plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
+    index, clean = _kernel.decide(bits, labels, plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
     return index.reshape(scores.shape), clean if known else None
 
 
@@ -133,7 +130,8 @@ def decide_by_level(bits: Tensor, labels: Tensor | None, plan: Plan) -> Tensor:
     comparable = keys.view(torch.float64) if keys.device.type == "cpu" else keys
     for parents, children in plan.levels(len(bits)):
         comparable.scatter_reduce_(0, parents, comparable.index_select(0, children), "amax")
-    return plan.by_rank.take(keys.bitwise_and_(RANK_MASK)).t().contiguous()
+    ranks = keys.bitwise_and_(RANK_MASK).t().contiguous()
+    return plan.by_rank.expand(len(bits), -1).gather(1, ranks)
 
 
 def max_by_level(scores: Tensor, plan: Plan) -> Tensor:
@@ -152,13 +150,3 @@ def _ordered_bits(scores: Tensor) -> Tensor:
     steps = torch.zeros_like(order, dtype=torch.int32)
     steps[:, 1:] = (values[:, 1:] != values[:, :-1]).cumsum(dim=-1, dtype=torch.int32)
     return torch.empty_like(steps).scatter_(-1, order, steps)
-
-
-@functools.cache
-def _compiled() -> Callable[..., tuple[Tensor, Tensor]] | None:
-    """The compiled loop, or None without a numba that can be imported."""
-    try:
-        from chmcnn import _kernel
-    except ImportError:
-        return None
-    return _kernel.decide

@@ -10,7 +10,7 @@ function that is vmapped needs it. Under `torch.compile` and in exported models 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
@@ -114,8 +114,12 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
     plan = _plan_for("Logits", logits, hierarchy)
     if y.shape != logits.shape:
         raise LabelError(f"Labels have shape {tuple(y.shape)}, logits {tuple(logits.shape)}; expected the same shape.")
+    if reduction not in get_args(Reduction):
+        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
     if close_labels:
-        y = max_constraint(y.float(), plan, validate=validate)
+        if _to_check(None, validate=validate):
+            _refuse_labels(y)
+        y = max_constraint(y.float(), plan, validate=False)
     index, clean = _plan.decide(logits, y, plan)
     if _to_check(clean, validate=validate):
         _refuse_nan("Logits", logits, plan)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from chmcnn._plan import Plan
 from chmcnn.constraint import Reduction, max_constraint, mc_loss
+from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +107,8 @@ class MLP(nn.Sequential):
         dropout: float = 0.7,
         activation: Literal["relu", "tanh"] = "relu",
     ) -> None:
+        if activation not in _ACTIVATIONS:
+            raise ChmcnnError(f"activation is {activation!r}; expected one of {', '.join(map(repr, _ACTIVATIONS))}.")
         layers: list[nn.Module] = []
         for before, after in pairwise((features, *widths)):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]

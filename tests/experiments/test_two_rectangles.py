@@ -1,0 +1,24 @@
+from chmcnn.experiments.two_rectangles import run
+from chmcnn.report import boundaries
+
+
+def test_it_delegates_outside_and_not_inside() -> None:
+    outside, inside = (run(step, epochs=2500) for step in (1, 9))
+    assert outside.delegated > 0.95
+    assert inside.delegated < 0.05
+    assert outside.violations[0] > 0
+    for result in (outside, inside):
+        assert result.accuracy > 0.85
+        assert result.violations[1] == 0
+        assert result.h.shape == result.constrained.shape == (201, 201, 2)
+    figure = boundaries.draw([outside, inside])
+    assert [axis.get_ylabel() for axis in figure.axes if axis.get_ylabel().endswith("delegated")] == [
+        f"{result.delegated:.0%} of A delegated" for result in (outside, inside)
+    ]
+
+
+def test_the_grid_is_as_it_is_drawn() -> None:
+    """Rows are y and columns x: the smaller rectangle lies on the left."""
+    result = run(1, epochs=1500)
+    a = result.h[..., result.problem.hierarchy.index("A")]
+    assert a[100, 30] > 0.5 > a[100, 180]

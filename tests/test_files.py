@@ -1,0 +1,33 @@
+from pathlib import Path
+
+import pytest
+
+from chmcnn._files import atomic
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "result.txt"
+    with pytest.raises(KeyboardInterrupt), atomic(file) as temporary:  # noqa: PT012
+        temporary.write_text("half of it")
+        raise KeyboardInterrupt
+    assert list(file.parent.iterdir()) == []
+    with atomic(file) as temporary:
+        temporary.write_text("all of it")
+    assert file.read_text() == "all of it"
+    assert [file.name for file in file.parent.iterdir()] == ["result.txt"]
+
+
+def test_an_old_file_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    file = tmp_path / "result.txt"
+    file.write_text("old")
+    with pytest.raises(ValueError, match="broken"), atomic(file) as temporary:  # noqa: PT012
+        temporary.write_text("new")
+        raise ValueError("broken")
+    assert file.read_text() == "old"
+
+
+def test_the_file_has_the_usual_rights(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with atomic(tmp_path / "ours") as temporary:
+        temporary.touch()
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode

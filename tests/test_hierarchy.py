@@ -1,0 +1,243 @@
+import copy
+import dataclasses
+import pickle
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from chmcnn import Hierarchy, HierarchyError, LabelError, ScoreError
+from chmcnn.datasets.synthetic import random_hierarchy
+
+PETS = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
+
+
+def test_classes_are_sorted_whatever_the_order_of_edges() -> None:
+    edges = [("pet", "dog"), ("animal", "cat"), ("animal", "dog")]
+    assert Hierarchy.from_edges(edges) == Hierarchy.from_edges(reversed(edges)) == PETS
+    assert PETS.classes == ("animal", "cat", "dog", "pet")
+
+
+def test_given_classes_keep_their_order_and_need_no_edge() -> None:
+    hierarchy = Hierarchy.from_edges([("animal", "dog")], classes=["plant", "dog", "animal"])
+    assert hierarchy.classes == ("plant", "dog", "animal")
+    assert hierarchy.roots == ("plant", "animal")
+    assert hierarchy.leaves == ("plant", "dog")
+    assert Hierarchy.from_edges([], classes=["a", "b"]).depth == 0
+
+
+def test_an_edge_given_twice_counts_once() -> None:
+    assert len(Hierarchy.from_edges([("a", "b"), ("a", "b")]).edges) == 1
+
+
+def test_paths_make_a_tree_of_their_prefixes() -> None:
+    hierarchy = Hierarchy.from_paths(["01/04/02", "01/05", "02"])
+    assert hierarchy.classes == ("01", "01/04", "01/04/02", "01/05", "02")
+    assert hierarchy.parents("01/04/02") == ("01/04",)
+    assert Hierarchy.from_paths(["a>b"], separator=">").parents("a>b") == ("a",)
+
+
+def test_csv_of_edges(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("child,since,parent\ndog,1,animal\ncat,2,animal\ndog,3,pet\nplant,4,\n\n", encoding="utf-8")
+    hierarchy = Hierarchy.from_csv(file)
+    assert hierarchy.classes == ("animal", "cat", "dog", "pet", "plant")
+    assert hierarchy.parents("dog") == ("animal", "pet")
+    assert hierarchy.parents("plant") == ()
+    file.write_text("up;down\nanimal;dog\n", encoding="utf-8-sig")
+    assert Hierarchy.from_csv(file, parent="up", child="down", delimiter=";").classes == ("animal", "dog")
+
+
+def test_asking_for_relatives() -> None:
+    hierarchy = Hierarchy.from_edges([("a", "b"), ("b", "c"), ("a", "c"), ("x", "c")])
+    assert hierarchy.parents("c") == ("a", "b", "x")
+    assert hierarchy.children("a") == ("b", "c")
+    assert hierarchy.ancestors("c") == ("a", "b", "x")
+    assert hierarchy.descendants("a") == ("b", "c")
+    assert hierarchy.depth == 2
+    assert hierarchy.depths.tolist() == [0, 1, 2, 0]
+    assert list(hierarchy) == ["a", "b", "c", "x"]
+    assert "c" in hierarchy
+    assert "C" not in hierarchy
+    assert len(hierarchy) == 4
+
+
+def test_decode_gives_all_or_the_most_specific() -> None:
+    matrix = [[1, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert PETS.decode(matrix) == [{"animal", "dog", "pet"}, {"animal", "cat"}, set()]
+    assert PETS.decode(sparse.csr_array(matrix), most_specific=True) == [{"dog"}, {"cat"}, set()]
+
+
+def test_violations_say_where() -> None:
+    found = PETS.violations([[0.9, 0.1, 0.5, 0.6], [0.2, 0.1, 0.5, 0.4]])
+    assert len(found) == 2
+    assert found.row.tolist() == [1, 1]
+    assert {(PETS.classes[p], PETS.classes[c]) for p, c in zip(found.parent, found.child, strict=True)} == {
+        ("animal", "dog"),
+        ("pet", "dog"),
+    }
+    assert "2 violations in 2 rows, the first in row 1: 'dog' has 0.5, its parent 'animal' 0.2" in repr(found)
+    assert repr(PETS.violations(np.zeros((3, 4)))) == "0 violations in 3 rows"
+
+
+def test_it_never_changes() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        PETS.classes = ()  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        PETS.edges[0, 0] = 1
+    assert copy.deepcopy(PETS) is PETS
+    assert copy.copy(PETS) is PETS
+
+
+def test_equality_and_pickling() -> None:
+    again = pickle.loads(pickle.dumps(PETS))  # noqa: S301
+    assert again == PETS
+    assert hash(again) == hash(PETS)
+    assert Hierarchy.from_edges([("animal", "dog")]) != PETS
+    assert PETS != "PETS"
+
+
+def test_repr_is_short() -> None:
+    assert repr(random_hierarchy(2000, depth=5)) == "Hierarchy(2,000 classes, 1,999 edges, 1 root, depth 5)"
+
+
+CYCLE = [("d", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "e")]
+BAD: dict[str, tuple[Callable[[], object], str]] = {
+    "cycle": (
+        lambda: Hierarchy.from_edges(CYCLE),
+        r"The edges form a cycle, from parent to child: (a -> b -> c -> a|b -> c -> a -> b|c -> a -> b -> c)\. Remove",
+    ),
+    "long cycle": (
+        lambda: Hierarchy.from_edges([(f"c{i}", f"c{(i + 1) % 100}") for i in range(100)]),
+        r"cycle, from parent to child: c\d+ -> .* \(91 more\) -> c\d+ -> c\d+\. Remove",
+    ),
+    "self-loop": (lambda: Hierarchy.from_edges([("a", "b"), ("b", "b")]), "Class 'b' is its own parent"),
+    "duplicate name": (
+        lambda: Hierarchy.from_edges([], classes=["a", "b", "a"]),
+        "'a' is there twice, at positions 0 and 2",
+    ),
+    "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Class 0 has the empty name ' '"),
+    "name of another type": (lambda: Hierarchy.from_edges([("a", 3)]), "is 3, of type int; names are strings"),  # type: ignore[list-item]
+    "empty": (lambda: Hierarchy.from_edges([]), "The hierarchy is empty; expected at least one class"),
+    "edge that is no pair": (
+        lambda: Hierarchy.from_edges([("a", "b", "c")]),
+        r"Edge 0 is \('a', 'b', 'c'\); expected a pair",
+    ),  # type: ignore[list-item]
+    "edge that is a string": (lambda: Hierarchy.from_edges(["ab"]), "Edge 0 is 'ab'; expected a pair"),  # type: ignore[list-item]
+    "edge to an unknown class": (
+        lambda: Hierarchy.from_edges([("animal", "dgo")], classes=["animal", "dog"]),
+        "Unknown class 'dgo'. Did you mean 'dog'\\? An edge names it: add it to classes",
+    ),
+    "position outside": (lambda: Hierarchy(["a", "b"], [(0, 2)]), r"Edge \[0, 2\] points outside the 2 classes 0 to 1"),
+    "positions of another type": (
+        lambda: Hierarchy(["a", "b"], [(0.0, 1.0)]),
+        r"shape \(1, 2\) and type float64; expected rows",
+    ),
+    "unknown class": (lambda: PETS.index("Dog"), "Unknown class 'Dog'. Did you mean 'dog'"),
+    "unknown class, none alike": (lambda: PETS.parents("quartz"), "Unknown class 'quartz'.$"),
+    "class of another type": (lambda: PETS.children(3), "Unknown class 3. Names are strings, however this is a int"),  # type: ignore[arg-type]
+    "path with an empty part": (
+        lambda: Hierarchy.from_paths(["01//02"]),
+        "Path '01//02' has an empty part; expected parts",
+    ),
+    "undirected graph": (lambda: Hierarchy.from_networkx(nx.Graph([("a", "b")])), "The graph is undirected"),  # type: ignore[arg-type]
+    "no JSON": (lambda: Hierarchy.from_json("{"), "not valid JSON"),
+    "other JSON": (lambda: Hierarchy.from_json("[]"), "not a hierarchy"),
+    "JSON of a newer version": (
+        lambda: Hierarchy.from_json('{"format": "chmcnn-hierarchy", "version": 2}'),
+        "has version 2, however this chmcnn reads 1",
+    ),
+    "JSON without classes": (
+        lambda: Hierarchy.from_json('{"format": "chmcnn-hierarchy", "version": 1, "edges": []}'),
+        'expected the lists "classes" and "edges"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_hierarchies_are_refused(case: str) -> None:
+    build, message = BAD[case]
+    with pytest.raises(HierarchyError, match=message):
+        build()
+
+
+BAD_CSV = {
+    "no such column": (
+        "from,to\na,b\n",
+        "line 1: expected one column 'parent', however the columns are \\['from', 'to'\\]",
+    ),
+    "empty file": ("", "expected one column 'parent', however the columns are \\[\\]"),
+    "two columns of one name": ("parent,child,child\na,b,c\n", "expected one column 'child'"),
+    "empty child": ("parent,child\na,b\na,\n", "line 3: column 'child' is empty"),
+    "ragged row": ("parent,child\na,b\na\n", "line 3: 1 cells, however the header has 2"),
+    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv: The edges form a cycle"),
+    "only a header": ("parent,child\n", "edges.csv: The hierarchy is empty"),
+    "open quote": ('parent,child\n"a,b\n', "edges.csv: .*unexpected end of data"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CSV)
+def test_bad_edge_files_are_refused(case: str, tmp_path: Path) -> None:
+    text, message = BAD_CSV[case]
+    (tmp_path / "edges.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(HierarchyError, match=message):
+        Hierarchy.from_csv(tmp_path / "edges.csv")
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_bytes(b"parent,child\n\xff\xfe,b\n")
+    with pytest.raises(HierarchyError, match=r"edges\.csv is not text in UTF-8"):
+        Hierarchy.from_csv(tmp_path / "edges.csv")
+
+
+BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
+    "unknown label": (lambda: PETS.encode([{"dog"}, {"dgo"}]), "Row 1: Unknown class 'dgo'. Did you mean 'dog'"),
+    "string for a set": (lambda: PETS.encode(["dog"]), "Row 0 is the string 'dog'; expected a set .* such as {'dog'}"),
+    "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), however the hierarchy has 4 classes"),
+    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
+    "neither 0 nor 1": (lambda: PETS.close([[0, 0.5, 1, 0]]), "have the value .*0.5.*; expected only 0 and 1"),
+    "NaN": (lambda: PETS.close([[0, np.nan, 1, 0]]), "have the value .*nan.*; expected only 0 and 1"),
+    "sparse, neither 0 nor 1": (lambda: PETS.decode(sparse.csr_array([[0, 2, 1, 0]])), "have the value .*2"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_refused(case: str) -> None:
+    use, message = BAD_LABELS[case]
+    with pytest.raises(LabelError, match=message):
+        use()
+
+
+def test_bad_scores_are_refused() -> None:
+    with pytest.raises(ScoreError, match=r"Scores have shape \(1, 3\), however the hierarchy has 4 classes"):
+        PETS.violations([[0.1, 0.2, 0.3]])
+    with pytest.raises(ScoreError, match="row 0 of class 'cat' is NaN"):
+        PETS.violations([[0.1, np.nan, 0.3, 0.4]])
+
+
+def test_a_million_classes_take_seconds_and_linear_memory() -> None:
+    parents = np.random.default_rng(0).integers(0, np.arange(1, 1_000_000))
+    edges = [(f"c{parent}", f"c{child}") for child, parent in enumerate(parents.tolist(), start=1)]
+    start = time.perf_counter()
+    hierarchy = Hierarchy.from_edges(edges)
+    assert time.perf_counter() - start < 30  # takes about 5; the machine may be busy
+    assert len(hierarchy) == 1_000_000
+    assert len(hierarchy.ancestors("c999999")) == hierarchy.depths[hierarchy.index("c999999")]
+    with pytest.raises(HierarchyError, match=r"Unknown class 'C123'\. Did you mean 'c1"):
+        hierarchy.index("C123")
+
+
+def test_memory_grows_with_edges_not_with_ancestor_pairs() -> None:
+    tracemalloc.start()
+    try:
+        chain = Hierarchy([f"c{i}" for i in range(30_000)], [(i, i + 1) for i in range(29_999)])  # 450 million pairs
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert chain.depth == 29_999
+    assert held < 500 * len(chain)

@@ -1,0 +1,30 @@
+"""What a user waits for before anything happens."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
+
+
+@pytest.mark.parametrize(
+    "command", [[CHMCNN, "--help"], [sys.executable, "-c", "import chmcnn"]], ids=["help", "import"]
+)
+def test_it_starts_within_half_a_second(command: list[str]) -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.5
+
+
+def test_torch_is_imported_only_where_it_is_used() -> None:
+    code = (
+        "import sys, chmcnn.cli; print([m for m in ('torch', 'scipy', 'matplotlib', 'networkx') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"

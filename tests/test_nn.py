@@ -1,0 +1,177 @@
+import copy
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from chmcnn import Hierarchy, ScoreError
+from chmcnn.constraint import max_constraint, mc_loss
+from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.nn import MLP, MaxConstraint, MCLoss
+
+HIERARCHY = random_hierarchy(60, edges=90, depth=6)
+
+
+@pytest.fixture
+def network() -> nn.Sequential:
+    return nn.Sequential(MLP(8, 60, widths=(16,), dropout=0.0), MaxConstraint(HIERARCHY))
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(5, 8)
+
+
+@pytest.fixture
+def y() -> Tensor:
+    return torch.tensor(HIERARCHY.encode([{HIERARCHY.classes[i]} for i in (3, 20, 41, 59, 0)]))
+
+
+@pytest.mark.usefixtures("path")
+def test_modules_are_the_functions(network: nn.Sequential, x: Tensor, y: Tensor) -> None:
+    logits = network[0](x)
+    weight, mask = np.linspace(1, 2, 60, dtype=np.float32), HIERARCHY.depths > 0
+    assert torch.equal(network(x), max_constraint(logits, HIERARCHY))
+    assert torch.equal(MCLoss(HIERARCHY)(logits, y), mc_loss(logits, y, HIERARCHY))
+    loss = MCLoss(HIERARCHY, weight=weight, mask=mask, reduction="sum", close_labels=True)
+    expected = mc_loss(logits, y, HIERARCHY, weight=torch.tensor(weight), mask=torch.tensor(mask), reduction="sum")
+    assert torch.equal(loss(logits, y), expected)
+
+
+def test_modules_check_input_unless_told_not_to() -> None:
+    wrong = torch.full((1, 60), float("nan"))
+    with pytest.raises(ScoreError, match="NaN"):
+        MaxConstraint(HIERARCHY)(wrong)
+    with pytest.raises(ScoreError, match="NaN"):
+        MCLoss(HIERARCHY)(wrong, torch.zeros(1, 60))
+    assert MaxConstraint(HIERARCHY, validate=False)(wrong).isnan().all()
+
+
+@pytest.mark.parametrize(("activation", "kind"), [("relu", nn.ReLU), ("tanh", nn.Tanh)])
+def test_default_network(activation: str, kind: type[nn.Module]) -> None:
+    network = MLP(7, 3, widths=(5, 4), dropout=0.6, activation=activation)  # type: ignore[arg-type]
+    assert [type(layer) for layer in network] == [nn.Linear, kind, nn.Dropout] * 2 + [nn.Linear]
+    assert [tuple(p.shape) for p in network.parameters()] == [(5, 7), (5,), (4, 5), (4,), (3, 4), (3,)]
+    assert network[2].p == 0.6
+    assert MLP(7, 3, widths=())(torch.zeros(2, 7)).shape == (2, 3)
+
+
+def test_default_network_refuses_an_unknown_activation() -> None:
+    with pytest.raises(ValueError, match="activation is 'gelu'; expected one of 'relu', 'tanh'"):
+        MLP(7, 3, activation="gelu")  # type: ignore[arg-type]
+
+
+def test_state_dict_is_that_of_the_network_alone(network: nn.Sequential) -> None:
+    assert set(network.state_dict()) == {f"0.{name}" for name in network[0].state_dict()}
+    assert not MCLoss(HIERARCHY, weight=np.ones(60), mask=np.ones(60, dtype=bool)).state_dict()
+    network.load_state_dict(network.state_dict())
+
+
+def test_deepcopy_and_whole_modules_in_files(network: nn.Sequential, x: Tensor) -> None:
+    assert torch.equal(copy.deepcopy(network)(x), network(x))
+    file = io.BytesIO()
+    torch.save(network, file)
+    file.seek(0)
+    assert torch.equal(torch.load(file, weights_only=False)(x), network(x))
+
+
+def test_to_moves_everything_to_the_device(network: nn.Sequential) -> None:
+    loss = MCLoss(HIERARCHY, weight=np.ones(60), validate=False)
+    network[1].validate = False
+    out = network.to("meta")(torch.empty(5, 8, device="meta"))
+    assert out.device.type == "meta"
+    assert loss.to("meta")(out, torch.empty(5, 60, device="meta")).device.type == "meta"
+
+
+def test_functions_work_on_the_device_of_their_input() -> None:
+    scores = torch.empty(5, 60, device="meta")
+    assert max_constraint(scores, HIERARCHY, validate=False).device.type == "meta"
+
+
+def test_changing_the_type_of_a_network_leaves_the_hierarchy_alone(network: nn.Sequential, x: Tensor) -> None:
+    out = network.to(torch.bfloat16)(x.to(torch.bfloat16))
+    assert out.dtype == torch.bfloat16
+    assert len(HIERARCHY.violations(out.detach().float())) == 0
+
+
+BACKENDS = [
+    "aot_eager",
+    pytest.param("inductor", marks=pytest.mark.skipif(not shutil.which("g++"), reason="inductor needs a C++ compiler")),
+]
+
+
+@pytest.mark.usefixtures("path")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ignore::FutureWarning:torch")
+def test_compile(network: nn.Sequential, x: Tensor, y: Tensor, backend: str) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(network, backend=backend, fullgraph=True)
+    torch.testing.assert_close(compiled(x), network(x))
+    loss = MCLoss(HIERARCHY, mask=HIERARCHY.depths > 0)
+    logits = network[0](x).detach().requires_grad_()
+    compiled_loss = torch.compile(loss, backend=backend, fullgraph=True)
+    expected, found = loss(logits, y), compiled_loss(logits, y)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(found, logits), torch.autograd.grad(expected, logits))
+
+
+@pytest.mark.usefixtures("path")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ignore::FutureWarning:torch")
+def test_compiled_functions(y: Tensor) -> None:
+    torch.compiler.reset()
+    logits = torch.randn(5, 60)
+    compiled = torch.compile(lambda values: mc_loss(values, y, HIERARCHY), backend="aot_eager")
+    torch.testing.assert_close(compiled(logits), mc_loss(logits, y, HIERARCHY))
+
+
+@pytest.mark.usefixtures("path")
+def test_autocast(network: nn.Sequential, x: Tensor, y: Tensor) -> None:
+    loss = MCLoss(HIERARCHY)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out, value = network(x), loss(network[0](x), y)
+    assert out.dtype == torch.bfloat16
+    assert value.dtype == torch.float32
+    assert len(HIERARCHY.violations(out.detach().float())) == 0
+    value.backward()
+    assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in network.parameters())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_onnx_gives_the_same_numbers(network: nn.Sequential, x: Tensor, tmp_path: Path, probabilities: bool) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    if probabilities:
+        network = nn.Sequential(network[0], nn.Sigmoid(), network[1])
+    file = tmp_path / "model.onnx"
+    rows = {0: torch.export.Dim("rows")}
+    torch.onnx.export(network.eval(), (x,), file, dynamo=True, dynamic_shapes=(rows,), verbose=False)
+    session = onnxruntime.InferenceSession(file)
+    for size in (1, 5, 17):
+        batch = torch.randn(size, 8)
+        (found,) = session.run(None, {session.get_inputs()[0].name: batch.numpy()})
+        np.testing.assert_allclose(found, network(batch).detach().numpy(), rtol=1e-5, atol=1e-6)
+        assert len(HIERARCHY.violations(found)) == 0
+
+
+def test_exported_layer_gives_exactly_the_same_numbers() -> None:
+    scores = torch.randn(5, 60)
+    exported = torch.export.export(MaxConstraint(HIERARCHY), (scores,)).module()
+    assert torch.equal(exported(scores), max_constraint(scores, HIERARCHY))
+
+
+def test_a_network_learns_with_it() -> None:
+    hierarchy = Hierarchy.from_edges([("B", "A")])
+    x = torch.rand(400, 2)
+    y = torch.stack((x[:, 0] > 0.7, x[:, 0] > 0.4), dim=1)
+    network, loss = MLP(2, 2, widths=(16,), dropout=0.0), MCLoss(hierarchy)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.02)
+    for _ in range(300):
+        optimizer.zero_grad()
+        loss(network(x), y).backward()
+        optimizer.step()
+    predicted = max_constraint(network(x), hierarchy) > 0
+    assert (predicted == y).float().mean() > 0.98
