@@ -136,7 +136,7 @@ def test_extreme_logits_and_long_chains_stay_finite(dtype: torch.dtype, depth: i
     y = torch.zeros(2, depth + 1)
     y[0, : depth // 2 + 1] = 1
     for reduction in ("mean", "sum", "none"):
-        loss = mc_loss(logits, y, chain, reduction=reduction)  # type: ignore[arg-type]
+        loss = mc_loss(logits, y, chain, reduction=reduction)
         gradient = torch.autograd.grad(loss.sum(), logits)[0]
         assert torch.isfinite(loss).all()
         assert torch.isfinite(gradient).all()
@@ -250,8 +250,8 @@ BAD: dict[str, tuple[type[ChmcnnError], Callable[[], object], str]] = {
     ),
     "unknown reduction": (
         ChmcnnError,
-        lambda: mc_loss(torch.zeros(2, 4), Y, PETS, reduction="max"),
-        "reduction is 'max'; expected",  # type: ignore[arg-type]
+        lambda: mc_loss(torch.zeros(2, 4), Y, PETS, reduction="max"),  # type: ignore[arg-type]
+        "reduction is 'max'; expected",
     ),
 }
 

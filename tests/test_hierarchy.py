@@ -125,9 +125,9 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "name of another type": (lambda: Hierarchy.from_edges([("a", 3)]), "is 3, of type int; names are strings"),  # type: ignore[list-item]
     "empty": (lambda: Hierarchy.from_edges([]), "The hierarchy is empty; expected at least one class"),
     "edge that is no pair": (
-        lambda: Hierarchy.from_edges([("a", "b", "c")]),
+        lambda: Hierarchy.from_edges([("a", "b", "c")]),  # type: ignore[list-item]
         r"Edge 0 is \('a', 'b', 'c'\); expected a pair",
-    ),  # type: ignore[list-item]
+    ),
     "edge that is a string": (lambda: Hierarchy.from_edges(["ab"]), "Edge 0 is 'ab'; expected a pair"),  # type: ignore[list-item]
     "edge to an unknown class": (
         lambda: Hierarchy.from_edges([("animal", "dgo")], classes=["animal", "dog"]),

@@ -81,7 +81,7 @@ def test_deepcopy_and_whole_modules_in_files(network: nn.Sequential, x: Tensor) 
 
 def test_to_moves_everything_to_the_device(network: nn.Sequential) -> None:
     loss = MCLoss(HIERARCHY, weight=np.ones(60), validate=False)
-    network[1].validate = False
+    network = nn.Sequential(network[0], MaxConstraint(HIERARCHY, validate=False))
     out = network.to("meta")(torch.empty(5, 8, device="meta"))
     assert out.device.type == "meta"
     assert loss.to("meta")(out, torch.empty(5, 60, device="meta")).device.type == "meta"

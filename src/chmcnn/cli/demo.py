@@ -30,8 +30,8 @@ def demo(
     from chmcnn import _files
     from chmcnn.report import refuse_format
 
-    refuse_format(output)
     _files.refuse_existing(output, force=force)
+    refuse_format(output)
     with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
         from chmcnn.experiments import two_rectangles
         from chmcnn.report import boundaries

@@ -1,0 +1,70 @@
+"""How cost grows from a thousand to a million classes, batch 4.
+
+python -m benchmarks.growth
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from benchmarks.measure import peak_bytes, save, seconds
+from chmcnn import Hierarchy
+from chmcnn.constraint import max_constraint, mc_loss
+from chmcnn.datasets.synthetic import random_hierarchy
+
+BATCH = 4
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+DEPTH = 14
+EXTRA_EDGES = {"tree": 0.0, "DAG": 0.4}
+"""Edges for each class beyond those of a tree; the Gene Ontology has 0.4."""
+
+
+def main() -> None:
+    """Measure everything, each size in a process of its own, and write it to results/growth.json."""
+    rows: list[dict[str, Any]] = []
+    for kind, extra in EXTRA_EDGES.items():
+        for size in SIZES:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+                row = {"kind": kind, "classes": size} | process.submit(measure, size, extra).result()
+            rows.append(row)
+            print("  ".join(f"{key} {value:.4g}" for key, value in row.items() if key != "kind"), kind)
+    print(save("growth", "python -m benchmarks.growth", rows))
+
+
+def measure(size: int, extra: float) -> dict[str, float]:
+    """Forward and backward of the layer, of the loss, and of a plain loss, on the same logits."""
+    hierarchy, building = shuffled(random_hierarchy(size, edges=size - 1 + round(size * extra), depth=DEPTH))
+    logits = torch.randn(BATCH, size, requires_grad=True)
+    y = torch.tensor(hierarchy.encode([{hierarchy.classes[row]} for row in range(BATCH)])).float()
+    calls: dict[str, Callable[[], object]] = {
+        "plain": lambda: torch.autograd.grad(F.binary_cross_entropy_with_logits(logits, y), logits),
+        "layer": lambda: torch.autograd.grad(max_constraint(logits, hierarchy).sum(), logits),
+        "loss": lambda: torch.autograd.grad(mc_loss(logits, y, hierarchy), logits),
+    }
+    times = seconds(calls, rounds=20, warm_up=3)
+    return {
+        "edges": len(hierarchy.edges),
+        "building_seconds": building,
+        **{f"{name}_milliseconds": value * 1e3 for name, value in times.items()},
+        **{f"{name}_peak_mib": peak_bytes(call) / 2**20 for name, call in calls.items()},
+        "process_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
+    }
+
+
+def shuffled(hierarchy: Hierarchy) -> tuple[Hierarchy, float]:
+    """Put the columns into a random order, as sorted names do in a real one, and time the building."""
+    order = np.random.default_rng(0).permutation(len(hierarchy))
+    start = time.perf_counter()
+    again = Hierarchy(hierarchy.classes, order[hierarchy.edges])
+    return again, time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Timing of several things in one run, turn by turn, so that a busy machine slows all of them alike."""
+
+import json
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numba
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+import chmcnn
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int = 5) -> dict[str, float]:
+    """Median time of each call, all called once in every round."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(warm_up + rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if turn >= warm_up:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """Most memory that tensors made during the call hold at one time, by torch's own account."""
+    call()
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.json"
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+            call()
+        profiler.export_chrome_trace(str(trace))
+        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+    memory = sorted((event for event in events if event.get("name") == "[memory]"), key=lambda event: event["ts"])
+    return int(max(accumulate((event["args"]["Bytes"] for event in memory), initial=0)))
+
+
+def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
+    """Write the results of one benchmark, with what they were measured on."""
+    RESULTS.mkdir(exist_ok=True)
+    content = {
+        "command": command,
+        "machine": {
+            "processor": platform.machine(),
+            "threads": torch.get_num_threads(),
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numba": numba.__version__,
+            "chmcnn": chmcnn.__version__,
+        },
+        "rows": rows,
+    }
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return path

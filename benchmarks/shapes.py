@@ -1,0 +1,23 @@
+"""The hierarchies that are measured: the real ones where their files are at hand, otherwise ones of their shape."""
+
+import os
+from pathlib import Path
+
+from chmcnn import Hierarchy
+from chmcnn.datasets.arff import read_hierarchy
+from chmcnn.datasets.synthetic import random_hierarchy
+
+_SHAPES = {
+    "FunCat": ("datasets_FUN/cellcycle_FUN/cellcycle_FUN.valid.arff", {"classes": 500, "edges": 499, "depth": 6}),
+    "GO": ("datasets_GO/cellcycle_GO/cellcycle_GO.valid.arff", {"classes": 4126, "edges": 5827, "depth": 14}),
+}
+
+
+def load(name: str) -> tuple[Hierarchy, str]:
+    """A hierarchy, and whether it is the real one or generated."""
+    file, size = _SHAPES[name]
+    root = Path(__file__).parent.parent
+    path = Path(os.environ.get("CHMCNN_DATA", root.parent / "shared" / "HMC_data")) / file
+    if path.exists():
+        return read_hierarchy(path), "real"
+    return random_hierarchy(size["classes"], edges=size["edges"], depth=size["depth"]), "generated"

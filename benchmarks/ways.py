@@ -1,0 +1,106 @@
+"""The ways to find the deciding classes that were tried, on the Gene Ontology, with labels.
+
+python -m benchmarks.ways
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks import shapes
+from benchmarks.measure import save, seconds
+from chmcnn import Hierarchy, _kernel, _plan
+from chmcnn._keys import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
+
+BATCHES = (4, 64, 256, 2048)
+Way = Callable[[Tensor, Tensor], Tensor]
+
+
+def main() -> None:
+    """Measure every way, check that all agree, and write it to results/ways.json."""
+    hierarchy, origin = shapes.load("GO")
+    rows: list[dict[str, Any]] = []
+    for batch in BATCHES:
+        bits = torch.randn(batch, len(hierarchy)).view(torch.int32)
+        y = torch.tensor(hierarchy.encode([{hierarchy.classes[row]} for row in range(batch)]))
+        found = {name: way(bits, y) for name, way in ways(hierarchy).items()}
+        if any(not torch.equal(index, found["compiled loop"]) for index in found.values()):
+            raise AssertionError("the ways do not agree")
+        times = seconds({name: _call(way, bits, y) for name, way in ways(hierarchy).items()}, rounds=30)
+        for name, time in times.items():
+            rows.append({"origin": origin, "batch": batch, "way": name, "milliseconds": time * 1e3})
+            print(f"{batch:5} {name:45} {time * 1e3:9.3f} ms")
+    print(save("ways", "python -m benchmarks.ways", rows))
+
+
+def ways(hierarchy: Hierarchy) -> dict[str, Way]:
+    """The ways, by name."""
+    plan = _plan.Plan(hierarchy)
+    edges, _ = hierarchy.bottom_up()
+    ancestors, descendants = _pairs(hierarchy)
+    tensors = (plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
+    in_order = (plan.base, plan.by_rank, *(torch.tensor(column.copy()) for column in edges.T))
+
+    def all_pairs(bits: Tensor, y: Tensor) -> Tensor:
+        keys = _keys(bits, y, plan)  # (rows, classes)
+        return _classes(keys.scatter_reduce(1, ancestors.expand(len(keys), -1), keys[:, descendants], "amax"), plan)
+
+    def rows_contiguous(bits: Tensor, y: Tensor) -> Tensor:
+        keys = _keys(bits, y, plan)
+        for parents, children in plan.levels(1):
+            keys.scatter_reduce_(1, parents.t().expand(len(keys), -1), keys.index_select(1, children), "amax")
+        return _classes(keys, plan)
+
+    def classes_contiguous(bits: Tensor, y: Tensor) -> Tensor:
+        keys = _keys(bits, y, plan).t().contiguous()
+        for parents, children in plan.levels(len(bits)):
+            keys.scatter_reduce_(0, parents, keys.index_select(0, children), "amax")
+        return _classes(keys.t().contiguous(), plan)
+
+    def two_threads(bits: Tensor, y: Tensor) -> Tensor:
+        with ThreadPoolExecutor(2) as pool:
+            parts = pool.map(
+                lambda part: _kernel.decide(*part, *tensors)[0], zip(bits.chunk(2), y.chunk(2), strict=True)
+            )
+            return torch.cat(list(parts))
+
+    return {
+        "all pairs of class and ancestor": all_pairs,
+        "by level, rows contiguous": rows_contiguous,
+        "by level, classes contiguous, as int64": classes_contiguous,
+        "by level, classes contiguous, as float64": lambda bits, y: _plan.decide_by_level(bits, y, plan),
+        "compiled loop, the edges of a parent together": lambda bits, y: _kernel.decide(bits, y, *in_order)[0],
+        "compiled loop": lambda bits, y: _kernel.decide(bits, y, *tensors)[0],
+        "compiled loop, two threads": two_threads,
+    }
+
+
+def _call(way: Way, bits: Tensor, y: Tensor) -> Callable[[], Tensor]:
+    return lambda: way(bits, y)
+
+
+def _keys(bits: Tensor, y: Tensor, plan: _plan.Plan) -> Tensor:
+    sign = bits >> 31
+    ordered = (((bits & 0x7FFFFFFF) ^ sign) - sign).to(torch.int64)
+    return ordered.mul_(1 << SCORE_SHIFT).add_(plan.base).add_(y, alpha=1 << LABEL_SHIFT)
+
+
+def _classes(keys: Tensor, plan: _plan.Plan) -> Tensor:
+    return plan.by_rank.expand(len(keys), -1).gather(1, keys & RANK_MASK)
+
+
+def _pairs(hierarchy: Hierarchy) -> tuple[Tensor, Tensor]:
+    found = [
+        (hierarchy.index(ancestor), position)
+        for position, name in enumerate(hierarchy.classes)
+        for ancestor in hierarchy.ancestors(name)
+    ]
+    pairs = torch.tensor(found)
+    return pairs[:, 0], pairs[:, 1]
+
+
+if __name__ == "__main__":
+    main()
