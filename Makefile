@@ -23,6 +23,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.cost
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.ways
 	$(BIN)/python -m benchmarks.report
 
 clean:

@@ -22,95 +22,107 @@ from chmcnn.nn import MLP, MCLoss
 BATCHES = (4, 64, 256)
 HIDDEN = 1000
 FEATURES = 77
+PLAIN, OURS, TORCH_ALONE = "plain BCE", "chmcnn", "chmcnn, torch alone"
+DENSE = {"dense float64": torch.float64, "dense float32": torch.float32}
 LARGEST_DENSE = 2 << 30
 """Bytes of one (rows, classes, classes) tensor of float64: a step of the dense formula holds several of them."""
 
 Call = Callable[[], object]
+Loss = Callable[[Tensor], Tensor]
 
 
 def main() -> None:
     """Measure everything, and write it to results/cost.json."""
+    parts = {
+        "layer": layer,
+        "layer and gradient": layer_and_gradient,
+        "loss and gradient": loss_and_gradient,
+        "training step": step,
+    }
     rows: list[dict[str, Any]] = []
     for name in ("FunCat", "GO"):
         hierarchy, origin = shapes.load(name)
         for batch in BATCHES:
-            for what, calls in {
-                "layer": layer,
-                "layer and gradient": layer_and_gradient,
-                "training step": step,
-            }.items():
-                for system, (time, memory) in compare(calls(hierarchy, batch)).items():
+            for what, part in parts.items():
+                for system, (time, memory) in compare(part(hierarchy, batch)).items():
                     row = {"hierarchy": name, "origin": origin, "batch": batch, "what": what, "system": system}
                     rows.append(row | {"milliseconds": time * 1e3, "peak_mib": memory / 2**20})
-                    print(f"{name:7} {batch:4} {what:20} {system:12} {time * 1e3:10.3f} ms {memory / 2**20:10.1f} MiB")
+                    print(f"{name:7} {batch:4} {what:20} {system:20} {time * 1e3:10.3f} ms {memory / 2**20:10.1f} MiB")
     print(save("cost", "python -m benchmarks.cost", rows))
 
 
 def compare(calls: dict[str, Call]) -> dict[str, tuple[float, int]]:
     """Time and peak memory of each call; the dense formula right after the others, which it would slow down."""
-    slow = {system: call for system, call in calls.items() if system.startswith("dense")}
+    slow = {system: call for system, call in calls.items() if system in DENSE}
     quick = {system: call for system, call in calls.items() if system not in slow}
     times = seconds(quick, rounds=100) | seconds(slow, rounds=5, warm_up=1)
     return {system: (times[system], peak_bytes(call)) for system, call in calls.items()}
 
 
 def layer(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
-    """MCM alone, without a gradient."""
+    """MCM on given scores, without a gradient."""
     return _layers(hierarchy, torch.rand(batch, len(hierarchy)), lambda out: out)
 
 
 def layer_and_gradient(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
-    """MCM alone, forward and backward."""
+    """MCM on given scores, forward and backward."""
     scores = torch.rand(batch, len(hierarchy), requires_grad=True)
     return _layers(hierarchy, scores, lambda out: torch.autograd.grad(out.sum(), scores))
 
 
-def _layers(hierarchy: Hierarchy, scores: Tensor, then: Callable[[Tensor], object]) -> dict[str, Call]:
-    calls: dict[str, Call] = {
-        "chmcnn": lambda: then(max_constraint(scores, hierarchy)),
-        "chmcnn, torch alone": _in_torch_alone(lambda: then(max_constraint(scores, hierarchy))),
-    }
-    if _fits(hierarchy, scores):
-        mask = dense.subclass_mask(hierarchy)
-        calls["dense float64"] = lambda: then(dense.max_constraint(scores.double(), mask))
-        calls["dense float32"] = lambda: then(dense.max_constraint(scores, mask.float()))
-    return calls
+def loss_and_gradient(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
+    """The loss on given logits, forward and backward."""
+    logits = torch.randn(batch, len(hierarchy), requires_grad=True)
+    return _with_losses(hierarchy, batch, lambda loss: lambda: torch.autograd.grad(loss(logits), logits))
 
 
 def step(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
     """One step of training: forward, loss, backward, fused Adam. Two hidden layers of 1000, as for cellcycle_GO."""
-    random = np.random.default_rng(0)
     x = torch.randn(batch, FEATURES)
-    chosen = random.choice(hierarchy.classes, size=(batch, 3))
+
+    def training(loss: Loss) -> Call:
+        torch.manual_seed(0)
+        network = MLP(FEATURES, len(hierarchy), widths=(HIDDEN, HIDDEN))
+        optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, weight_decay=1e-5, fused=True)
+
+        def once() -> None:
+            optimizer.zero_grad()
+            loss(network(x)).backward()
+            optimizer.step()
+
+        return once
+
+    return _with_losses(hierarchy, batch, training)
+
+
+def _layers(hierarchy: Hierarchy, scores: Tensor, then: Callable[[Tensor], object]) -> dict[str, Call]:
+    def ours() -> object:
+        return then(max_constraint(scores, hierarchy))
+
+    def theirs(mask: Tensor) -> Call:
+        return lambda: then(dense.max_constraint(scores.to(mask.dtype), mask))
+
+    calls: dict[str, Call] = {OURS: ours, TORCH_ALONE: _in_torch_alone(ours)}
+    return calls | {system: theirs(mask) for system, mask in _dense_masks(hierarchy, len(scores)).items()}
+
+
+def _with_losses(hierarchy: Hierarchy, batch: int, use: Callable[[Loss], Call]) -> dict[str, Call]:
+    chosen = np.random.default_rng(0).choice(hierarchy.classes, size=(batch, 3))
     y = torch.tensor(hierarchy.encode([set(names.tolist()) for names in chosen])).float()
-    loss = MCLoss(hierarchy)
-    calls = {
-        "plain BCE": _training(hierarchy, x, lambda logits: F.binary_cross_entropy_with_logits(logits, y)),
-        "chmcnn": _training(hierarchy, x, lambda logits: loss(logits, y)),
-        "chmcnn, torch alone": _in_torch_alone(_training(hierarchy, x, lambda logits: loss(logits, y))),
-    }
-    if _fits(hierarchy, y):
-        mask = dense.subclass_mask(hierarchy)
-        calls["dense float64"] = _training(
-            hierarchy, x, lambda logits: dense.mc_loss(logits.double().sigmoid(), y.double(), mask).mean()
-        )
-        calls["dense float32"] = _training(
-            hierarchy, x, lambda logits: dense.mc_loss(logits.sigmoid(), y, mask.float()).mean()
-        )
-    return calls
+    module = MCLoss(hierarchy)
 
+    def plain(logits: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(logits, y)
 
-def _training(hierarchy: Hierarchy, x: Tensor, loss: Callable[[Tensor], Tensor]) -> Call:
-    torch.manual_seed(0)
-    network = MLP(FEATURES, len(hierarchy), widths=(HIDDEN, HIDDEN))
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, weight_decay=1e-5, fused=True)
+    def ours(logits: Tensor) -> Tensor:
+        loss: Tensor = module(logits, y)
+        return loss
 
-    def once() -> None:
-        optimizer.zero_grad()
-        loss(network(x)).backward()
-        optimizer.step()
+    def theirs(mask: Tensor) -> Loss:
+        return lambda logits: dense.mc_loss(logits.to(mask.dtype).sigmoid(), y.to(mask.dtype), mask).mean()
 
-    return once
+    calls = {PLAIN: use(plain), OURS: use(ours), TORCH_ALONE: _in_torch_alone(use(ours))}
+    return calls | {system: use(theirs(mask)) for system, mask in _dense_masks(hierarchy, batch).items()}
 
 
 def _in_torch_alone(call: Call) -> Call:
@@ -121,8 +133,11 @@ def _in_torch_alone(call: Call) -> Call:
     return once
 
 
-def _fits(hierarchy: Hierarchy, scores: Tensor) -> bool:
-    return scores.numel() * len(hierarchy) * 8 <= LARGEST_DENSE
+def _dense_masks(hierarchy: Hierarchy, batch: int) -> dict[str, Tensor]:
+    if batch * len(hierarchy) ** 2 * 8 > LARGEST_DENSE:
+        return {}
+    mask = dense.subclass_mask(hierarchy)
+    return {system: mask.to(dtype) for system, dtype in DENSE.items()}
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ python -m benchmarks.growth
 import multiprocessing
 import resource
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +17,9 @@ from benchmarks.measure import peak_bytes, save, seconds
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BATCH = 4
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -40,7 +42,7 @@ def main() -> None:
 
 def measure(size: int, extra: float) -> dict[str, float]:
     """Forward and backward of the layer, of the loss, and of a plain loss, on the same logits."""
-    hierarchy, building = shuffled(random_hierarchy(size, edges=size - 1 + round(size * extra), depth=DEPTH))
+    hierarchy, building = build(size, extra)
     logits = torch.randn(BATCH, size, requires_grad=True)
     y = torch.tensor(hierarchy.encode([{hierarchy.classes[row]} for row in range(BATCH)])).float()
     calls: dict[str, Callable[[], object]] = {
@@ -49,21 +51,24 @@ def measure(size: int, extra: float) -> dict[str, float]:
         "loss": lambda: torch.autograd.grad(mc_loss(logits, y, hierarchy), logits),
     }
     times = seconds(calls, rounds=20, warm_up=3)
+    process_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # before the profiler needs memory of its own
     return {
         "edges": len(hierarchy.edges),
         "building_seconds": building,
         **{f"{name}_milliseconds": value * 1e3 for name, value in times.items()},
         **{f"{name}_peak_mib": peak_bytes(call) / 2**20 for name, call in calls.items()},
-        "process_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
+        "process_peak_mib": process_peak / 2**10,
     }
 
 
-def shuffled(hierarchy: Hierarchy) -> tuple[Hierarchy, float]:
-    """Put the columns into a random order, as sorted names do in a real one, and time the building."""
-    order = np.random.default_rng(0).permutation(len(hierarchy))
+def build(size: int, extra: float) -> tuple[Hierarchy, float]:
+    """A hierarchy with its columns in random order, as sorted names put them in a real one, and the time it took."""
+    order = np.random.default_rng(0).permutation(size)
+    sorted_by_level = random_hierarchy(size, edges=size - 1 + round(size * extra), depth=DEPTH)
+    names, edges = sorted_by_level.classes, order[sorted_by_level.edges]
+    del sorted_by_level
     start = time.perf_counter()
-    again = Hierarchy(hierarchy.classes, order[hierarchy.edges])
-    return again, time.perf_counter() - start
+    return Hierarchy(names, edges), time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -157,6 +157,7 @@ def test_weights_and_mask() -> None:
     torch.testing.assert_close(mc_loss(logits, y, PETS, weight=weight), (each * weight).mean())
     torch.testing.assert_close(mc_loss(logits, y, PETS, mask=mask), each[:, mask].mean())
     torch.testing.assert_close(mc_loss(logits, y, PETS, mask=mask, weight=weight), (each * weight)[:, mask].mean())
+    assert mc_loss(logits, y, PETS, weight=weight.double(), mask=mask).dtype == torch.float32
     masked = mc_loss(logits, y, PETS, mask=mask, reduction="none")
     assert torch.equal(masked[:, ~mask], torch.zeros(3, 2))
 
@@ -238,6 +239,11 @@ BAD: dict[str, tuple[type[ChmcnnError], Callable[[], object], str]] = {
         "Labels have the value 2.0",
     ),
     "label NaN": (LabelError, lambda: mc_loss(torch.zeros(2, 4), Y * NAN, PETS), "Labels have the value nan"),
+    "labels that are no tensor": (
+        LabelError,
+        lambda: mc_loss(torch.zeros(2, 4), [[0]], PETS),  # type: ignore[arg-type]
+        "Labels are of type list; expected a torch.Tensor",
+    ),
     "weights of another shape": (
         ChmcnnError,
         lambda: mc_loss(torch.zeros(2, 4), Y, PETS, weight=torch.ones(3)),

@@ -112,6 +112,8 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
     tensor(0.0700)
     """
     plan = _plan_for("Logits", logits, hierarchy)
+    if not isinstance(y, Tensor):
+        raise LabelError(f"Labels are of type {type(y).__name__}; expected a torch.Tensor: use torch.as_tensor(...).")
     if y.shape != logits.shape:
         raise LabelError(f"Labels have shape {tuple(y.shape)}, logits {tuple(logits.shape)}; expected the same shape.")
     if reduction not in get_args(Reduction):
@@ -126,13 +128,10 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
         _refuse_labels(y)
         _refuse_incoherent(y, index, plan)
     decisive = logits.gather(-1, index)
-    if decisive.dtype in (torch.float16, torch.bfloat16):
+    if decisive.dtype in {torch.float16, torch.bfloat16}:
         decisive = decisive.float()
-    weight, counted = _weights(weight, mask, plan)
-    losses = F.binary_cross_entropy_with_logits(
-        decisive, y.to(decisive.dtype), weight=weight, reduction="none" if reduction == "none" else "sum"
-    )
-    return losses / (logits.numel() // logits.shape[-1] * counted) if reduction == "mean" else losses
+    scale = _scale(weight, mask, plan, decisive.dtype, mean=reduction == "mean")
+    return F.binary_cross_entropy_with_logits(decisive, y.to(decisive.dtype), weight=scale, reduction=reduction)
 
 
 def _plan_for(what: str, scores: Tensor, hierarchy: Hierarchy | Plan) -> Plan:
@@ -180,14 +179,16 @@ def _refuse_incoherent(y: Tensor, index: Tensor, plan: Plan) -> None:
         )
 
 
-def _weights(weight: Tensor | None, mask: Tensor | None, plan: Plan) -> tuple[Tensor | None, int | Tensor]:
-    """Weights of the classes, with 0 for those left out, and how many classes count."""
+def _scale(weight: Tensor | None, mask: Tensor | None, plan: Plan, dtype: torch.dtype, *, mean: bool) -> Tensor | None:
+    """What the loss of each class is multiplied with; for a mean over the classes that count, more than its weight."""
     expected = plan.base.shape
     for name, value in {"weight": weight, "mask": mask}.items():
         if value is not None and value.shape != expected:
             raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected one value a class, {tuple(expected)}.")
-    if mask is None:
-        return weight, len(plan.base)
-    if mask.dtype != torch.bool:
+    if mask is not None and mask.dtype != torch.bool:
         raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, true for the classes that count.")
-    return mask.float() if weight is None else mask * weight, mask.sum()
+    scale = None if weight is None else weight.to(dtype)
+    if mask is not None:
+        scale = mask.to(dtype) if scale is None else mask * scale
+        scale = scale * len(mask) / mask.sum() if mean else scale
+    return scale

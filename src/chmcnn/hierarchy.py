@@ -72,7 +72,8 @@ class Hierarchy:
         names = tuple(classes)
         positions = _names.positions(names)
         pairs = _as_pairs(edges, names)
-        depths = _dag.depths(len(names), pairs)
+        below = _dag.Neighbours.of(len(names), pairs)
+        depths = _dag.depths(below)
         if (depths < 0).any():
             raise HierarchyError(_cycle_message([names[node] for node in _dag.find_cycle(pairs, depths)]))
         values = {
@@ -80,7 +81,7 @@ class Hierarchy:
             "edges": pairs,
             "depths": depths,
             "_positions": positions,
-            "_below": _dag.Neighbours.of(len(names), pairs),
+            "_below": below,
             "_above": _dag.Neighbours.of(len(names), pairs[:, ::-1]),
         }
         for name, value in values.items():
@@ -103,7 +104,7 @@ class Hierarchy:
         """
         pairs = [_as_edge(edge, number) for number, edge in enumerate(edges)]
         names = tuple(_names.in_order(name for pair in pairs for name in pair) if classes is None else classes)
-        positions = _names.positions(names)
+        positions = {name: position for position, name in enumerate(names)}
         try:
             indices = np.array([positions[name] for pair in pairs for name in pair], dtype=np.int64).reshape(-1, 2)
         except KeyError as error:

@@ -1,0 +1,43 @@
+"""The documents quote the committed results, and the results show what is claimed."""
+
+from pathlib import Path
+
+import pytest
+from benchmarks import report
+from benchmarks.cost import OURS, PLAIN
+
+
+@pytest.mark.parametrize("document", report.DOCUMENTS, ids=lambda path: path.parent.name)
+def test_tables_in_documents_are_those_of_the_results(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert text.count("<!-- table: ") == text.count("<!-- end -->") >= 2
+    assert report.filled_in(text) == text
+
+
+@pytest.mark.parametrize("batch", [4, 64])
+def test_a_training_step_on_the_gene_ontology_costs_at_most_a_tenth_more_than_no_constraint(batch: int) -> None:
+    assert step("GO", batch, OURS) <= 1.10 * step("GO", batch, PLAIN)
+
+
+def test_a_million_classes_take_well_under_a_second_and_a_gigabyte() -> None:
+    for row in report.load("growth")["rows"]:
+        assert row["loss_milliseconds"] < 300
+        assert row["process_peak_mib"] * 2**20 < 1e9
+
+
+@pytest.mark.parametrize("kind", ["tree", "DAG"])
+@pytest.mark.parametrize("what", ["layer", "loss"])
+def test_a_class_costs_at_most_three_times_as_much_among_a_million_as_among_ten_thousand(kind: str, what: str) -> None:
+    rows = {row["classes"]: row for row in report.load("growth")["rows"] if row["kind"] == kind}
+    cost = {size: row[f"{what}_milliseconds"] / size for size, row in rows.items()}
+    assert cost[1_000_000] <= 3 * cost[10_000]
+
+
+def step(hierarchy: str, batch: int, system: str) -> float:
+    found = [
+        row["milliseconds"]
+        for row in report.load("cost")["rows"]
+        if (row["hierarchy"], row["batch"], row["what"], row["system"]) == (hierarchy, batch, "training step", system)
+    ]
+    assert len(found) == 1
+    return float(found[0])
