@@ -22,7 +22,8 @@ def test_a_training_step_on_the_gene_ontology_costs_at_most_a_tenth_more_than_no
 def test_a_million_classes_take_well_under_a_second_and_a_gigabyte() -> None:
     for row in report.load("growth")["rows"]:
         assert row["loss_milliseconds"] < 300
-        assert row["process_peak_mib"] * 2**20 < 1e9
+        assert row["loss_peak_mib"] < 200
+        assert row["process_peak_mib"] < 1024  # with the imports, 350, and the hierarchy itself
 
 
 @pytest.mark.parametrize("kind", ["tree", "DAG"])
