@@ -121,7 +121,7 @@ def draw_cost(rows: list[dict[str, Any]]) -> Figure:
     axis.axhline(1, color="black", linewidth=1)
     for place, group in enumerate(groups):
         if DENSE not in group:
-            axis.text(place + 0.27, 1.1, "does not fit", rotation=90, ha="center", va="bottom", fontsize=7)
+            axis.text(place + 0.27, 1.1, "not run", rotation=90, ha="center", va="bottom", fontsize=7)
     axis.set(yscale="log", ylabel="time of a step, 1 = no constraint")
     axis.set_ylim(0.8, axis.get_ylim()[1] * 2)
     axis.set_xticks(range(len(groups)), ["\nbatch ".join(_shape(group)) for group in groups])
@@ -166,7 +166,7 @@ def _ratio(group: dict[str, dict[str, Any]], system: str, reference: str) -> flo
 
 
 def _times_slower(group: dict[str, dict[str, Any]]) -> str:
-    return f"{_ratio(group, DENSE, OURS):,.0f} x chmcnn" if DENSE in group else "does not fit"
+    return f"{_ratio(group, DENSE, OURS):,.0f} x chmcnn" if DENSE in group else "not run"
 
 
 def _shape(group: dict[str, dict[str, Any]]) -> list[str]:

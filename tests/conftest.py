@@ -1,14 +1,8 @@
-import importlib
-import os
-from pathlib import Path
-
 import pytest
 import torch
+from benchmarks import shapes
 
-from chmcnn import Hierarchy
-from chmcnn.datasets.arff import read_hierarchy
-
-ROOT = Path(__file__).parent.parent
+from chmcnn import Hierarchy, _plan
 
 
 @pytest.fixture(autouse=True)
@@ -22,15 +16,14 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if request.param == "torch":
         monkeypatch.setattr("chmcnn._plan._kernel", None)
     else:
-        importlib.import_module("numba")  # one of the development dependencies
+        assert vars(_plan)["_kernel"] is not None, "numba is one of the development dependencies"
     return str(request.param)
 
 
 @pytest.fixture(scope="session")
 def gene_ontology() -> Hierarchy:
     """The hierarchy of cellcycle_GO, where the benchmark's files are at hand."""
-    folder = Path(os.environ.get("CHMCNN_DATA", ROOT.parent / "shared" / "HMC_data"))
-    file = folder / "datasets_GO" / "cellcycle_GO" / "cellcycle_GO.valid.arff"
-    if not file.exists():
-        pytest.skip(f"{file} is not there")
-    return read_hierarchy(file)
+    hierarchy, origin = shapes.load("GO")
+    if origin != "real":
+        pytest.skip("the files of the benchmark are not there")
+    return hierarchy

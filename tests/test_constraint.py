@@ -2,11 +2,12 @@ import math
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from tests import dense
 
-from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
+from chmcnn import ChmcnnError, Hierarchy, HierarchyError, LabelError, ScoreError
 from chmcnn.constraint import delegates, max_constraint, mc_loss
 
 pytestmark = pytest.mark.usefixtures("path")
@@ -201,36 +202,61 @@ BAD: dict[str, tuple[type[ChmcnnError], Callable[[], object], str]] = {
     ),
     "a single number": (ScoreError, lambda: delegates(torch.tensor(0.5), PETS), "Scores have shape (), however"),
     "integers": (ScoreError, lambda: max_constraint(torch.zeros(2, 4, dtype=torch.int64), PETS), "of type torch.int64"),
-    "no tensor": (ScoreError, lambda: max_constraint([[0.0]], PETS), "of type list; expected a floating-point"),  # type: ignore[arg-type]
+    "numbers of 8 bits": (
+        ScoreError,
+        lambda: max_constraint(torch.zeros(2, 4).to(torch.float8_e4m3fn), PETS),
+        "of type torch.float8_e4m3fn, torch.strided; expected a dense torch.Tensor of one of",
+    ),
+    "sparse scores": (ScoreError, lambda: delegates(Y.to_sparse(), PETS), "of type torch.float32, torch.sparse_coo"),
+    "sparse labels": (
+        LabelError,
+        lambda: mc_loss(Y, Y.to_sparse(), PETS),
+        "of type torch.sparse_coo; expected a dense",
+    ),
+    "no hierarchy": (
+        HierarchyError,
+        lambda: max_constraint(Y, [("a", "b")]),  # type: ignore[arg-type]
+        "The hierarchy is of type list; expected a chmcnn.Hierarchy",
+    ),
+    "weights that are no tensor": (
+        ChmcnnError,
+        lambda: mc_loss(Y, Y, PETS, weight=[1, 2, 3, 4]),  # type: ignore[arg-type]
+        "weight is of type list; expected a torch.Tensor",
+    ),
+    "no tensor": (
+        ScoreError,
+        lambda: max_constraint([[0.0]], PETS),  # type: ignore[arg-type]
+        "of type list; expected a dense torch.Tensor of one of torch.float16",
+    ),
     "NaN score": (
         ScoreError,
         lambda: max_constraint(torch.tensor([[0.0] * 4, [0.0, NAN, 0.0, 0.0]]), PETS),
-        "Scores have a NaN in row 1, class 'cat'",
+        "Scores have the value nan in row 1, class 'cat'",
     ),
     "NaN score in float64": (
         ScoreError,
         lambda: delegates(torch.tensor([[0.0, 0.0, 0.0, NAN]], dtype=torch.float64), PETS),
-        "Scores have a NaN in row 0, class 'pet'",
+        "Scores have the value nan in row 0, class 'pet'",
     ),
     "NaN logit": (
         ScoreError,
         lambda: mc_loss(torch.full((2, 4), NAN), Y, PETS),
-        "Logits have a NaN in row 0, class 'animal'",
+        "Logits have the value nan in row 0, class 'animal'",
     ),
     "labels of another shape": (
         LabelError,
         lambda: mc_loss(torch.zeros(2, 4), torch.zeros(1, 4), PETS),
-        "Labels have shape (1, 4), logits (2, 4); expected the same shape",
+        "Labels have shape and device ((1, 4), 'cpu'), logits ((2, 4), 'cpu'); expected the same",
     ),
     "label 2": (
         LabelError,
         lambda: mc_loss(torch.zeros(2, 4), Y + 2, PETS),
-        "Labels have the value 2.0; expected only",
+        "Labels have the value 2.0 in row 0, class 'animal'; expected",
     ),
     "label 2 of int64": (
         LabelError,
         lambda: mc_loss(torch.zeros(2, 4), Y.long() + 2, PETS),
-        "Labels have the value 2;",
+        "Labels have the value 2 in row 0",
     ),
     "label 0.5": (LabelError, lambda: mc_loss(torch.zeros(2, 4), Y + 0.5, PETS), "Labels have the value 0.5"),
     "label 2, to be closed": (
@@ -242,7 +268,7 @@ BAD: dict[str, tuple[type[ChmcnnError], Callable[[], object], str]] = {
     "labels that are no tensor": (
         LabelError,
         lambda: mc_loss(torch.zeros(2, 4), [[0]], PETS),  # type: ignore[arg-type]
-        "Labels are of type list; expected a torch.Tensor",
+        "Labels are of type list; expected a dense torch.Tensor",
     ),
     "weights of another shape": (
         ChmcnnError,
@@ -269,6 +295,30 @@ def test_bad_input_is_refused(case: str) -> None:
         use()
 
 
+@pytest.mark.parametrize("infinity", [math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", HALF + FULL)
+def test_infinite_logits_are_refused_by_the_loss(infinity: float, dtype: torch.dtype) -> None:
+    logits = torch.zeros(2, 4, dtype=dtype)
+    logits[1, 2] = infinity
+    with pytest.raises(ScoreError, match=f"Logits have the value {infinity} in row 1, class 'dog'"):
+        mc_loss(logits, Y, PETS)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", HALF + FULL)
+def test_nan_is_never_hidden_where_values_are_not_checked(sign: int, dtype: torch.dtype) -> None:
+    """A NaN with the sign bit set is what 0 / 0 gives on common processors."""
+    scores = torch.tensor([[0.5, 0.5, NAN, 0.5], [NAN, 0.5, 0.5, 0.5]], dtype=dtype).copysign(torch.tensor(sign))
+    constrained = max_constraint(scores, PETS, validate=False)
+    assert constrained.isnan().tolist() == [[True, False, True, True], [True, False, False, False]]
+
+
+def test_not_even_an_infinite_loss_of_a_class_left_out_counts() -> None:
+    logits = torch.tensor([[math.inf, 0.0, 0.0, 0.0]])
+    mask = torch.tensor(PETS.depths > 0)
+    assert torch.isfinite(mc_loss(logits, Y[:1], PETS, mask=mask, validate=False))
+
+
 def test_without_validation_nothing_is_looked_at() -> None:
     scores = torch.tensor([[0.0, NAN, 0.0, 0.0]])
     assert max_constraint(scores, PETS, validate=False).shape == scores.shape
@@ -282,7 +332,15 @@ def test_second_derivatives() -> None:
     assert torch.autograd.gradcheck(lambda values: max_constraint(values, PETS), (logits,))
 
 
-def test_vmap_over_networks() -> None:
-    logits, y = torch.randn(5, 2, 4), torch.tensor(PETS.encode([{"dog"}, {"cat"}]))
-    losses = torch.func.vmap(lambda values: mc_loss(values, y, PETS, validate=False))(logits)
-    torch.testing.assert_close(losses, torch.stack([mc_loss(values, y, PETS) for values in logits]))
+@pytest.mark.parametrize("dims", [(0, None), (1, None), (None, 0), (2, 1)])
+def test_vmap(dims: tuple[int | None, int | None]) -> None:
+    sets = [[{"dog"}, {"cat"}], [{"pet"}, {"cat"}], [set(), {"animal"}]]
+    logits, y = torch.randn(3, 2, 4), torch.tensor(np.stack([PETS.encode(rows) for rows in sets]))
+    expected = [
+        mc_loss(logits[0 if dims[0] is None else row], y[0 if dims[1] is None else row], PETS) for row in range(3)
+    ]
+    given = [
+        values[0] if dim is None else values.movedim(0, dim) for values, dim in zip((logits, y), dims, strict=True)
+    ]
+    losses = torch.func.vmap(lambda x, labels: mc_loss(x, labels, PETS, validate=False), in_dims=dims)(*given)
+    torch.testing.assert_close(losses, torch.stack(expected))

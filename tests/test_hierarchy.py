@@ -9,6 +9,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from chmcnn import Hierarchy, HierarchyError, LabelError, ScoreError
@@ -121,8 +122,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Hierarchy.from_edges([], classes=["a", "b", "a"]),
         "'a' is there twice, at positions 0 and 2",
     ),
-    "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Class 0 has the empty name ' '"),
-    "name of another type": (lambda: Hierarchy.from_edges([("a", 3)]), "is 3, of type int; names are strings"),  # type: ignore[list-item]
+    "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Edge 0 is .*; the name of a class must not be empty"),
+    "name of another type": (
+        lambda: Hierarchy.from_edges([("a", 3)]),  # type: ignore[list-item]
+        "Edge 0 is .*3.; expected a pair .* both strings",
+    ),
     "empty": (lambda: Hierarchy.from_edges([]), "The hierarchy is empty; expected at least one class"),
     "edge that is no pair": (
         lambda: Hierarchy.from_edges([("a", "b", "c")]),  # type: ignore[list-item]
@@ -140,12 +144,26 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "unknown class": (lambda: PETS.index("Dog"), "Unknown class 'Dog'. Did you mean 'dog'"),
     "unknown class, none alike": (lambda: PETS.parents("quartz"), "Unknown class 'quartz'.$"),
-    "class of another type": (lambda: PETS.children(3), "Unknown class 3. Names are strings, however this is a int"),  # type: ignore[arg-type]
+    "class of another type": (
+        lambda: PETS.children(3),  # type: ignore[arg-type]
+        "Unknown class 3. Names are strings, however this is of type int",
+    ),
     "path with an empty part": (
         lambda: Hierarchy.from_paths(["01//02"]),
-        "Path '01//02' has an empty part; expected parts",
+        "Path '01//02' is not a string of parts joined by '/'",
     ),
-    "undirected graph": (lambda: Hierarchy.from_networkx(nx.Graph([("a", "b")])), "The graph is undirected"),  # type: ignore[arg-type]
+    "undirected graph": (
+        lambda: Hierarchy.from_networkx(nx.Graph([("a", "b")])),  # type: ignore[arg-type]
+        "The graph is of type Graph; expected a networkx.DiGraph",
+    ),
+    "paths that are one string": (
+        lambda: Hierarchy.from_paths("a/b"),
+        "Paths are 'a/b', joined by '/'; expected several",
+    ),
+    "path that is no string": (lambda: Hierarchy.from_paths([("a", "b")]), "is not a string of parts"),  # type: ignore[list-item]
+    "edges of different lengths": (lambda: Hierarchy(["a", "b"], [[0, 1], [0]]), "Edges are of different lengths"),
+    "edge that is a number": (lambda: Hierarchy.from_edges([1]), "Edge 0 is 1; expected a pair"),  # type: ignore[list-item]
+    "JSON that is a path": (lambda: Hierarchy.from_json(Path("h.json")), "The text of the hierarchy is not"),  # type: ignore[arg-type]
     "no JSON": (lambda: Hierarchy.from_json("{"), "not valid JSON"),
     "other JSON": (lambda: Hierarchy.from_json("[]"), "not a hierarchy"),
     "JSON of a newer version": (
@@ -169,15 +187,16 @@ def test_bad_hierarchies_are_refused(case: str) -> None:
 BAD_CSV = {
     "no such column": (
         "from,to\na,b\n",
-        "line 1: expected one column 'parent', however the columns are \\['from', 'to'\\]",
+        "line 1: Expected one column 'parent', however the columns are \\['from', 'to'\\]",
     ),
-    "empty file": ("", "expected one column 'parent', however the columns are \\[\\]"),
-    "two columns of one name": ("parent,child,child\na,b,c\n", "expected one column 'child'"),
-    "empty child": ("parent,child\na,b\na,\n", "line 3: column 'child' is empty"),
-    "ragged row": ("parent,child\na,b\na\n", "line 3: 1 cells, however the header has 2"),
-    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv: The edges form a cycle"),
-    "only a header": ("parent,child\n", "edges.csv: The hierarchy is empty"),
-    "open quote": ('parent,child\n"a,b\n', "edges.csv: .*unexpected end of data"),
+    "empty file": ("", "line 1: There is no header; expected one with the columns"),
+    "two columns of one name": ("parent,child,child\na,b,c\n", "Expected one column 'child'"),
+    "empty child": ("parent,child\na,b\na,\n", "line 3: Column 'child' is empty"),
+    "ragged row": ("parent,child\na,b\na\n", "line 3: The row has 1 cell, however the header 2"),
+    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv, The edges form a cycle"),
+    "only a header": ("parent,child\n", "edges.csv, The hierarchy is empty"),
+    "spaces in the header": ("parent , child\na,\n", "line 2: Column 'child' is empty"),
+    "open quote": ('parent,child\n"a,b\n', "edges.csv, line 2: unexpected end of data"),
 }
 
 
@@ -197,12 +216,20 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "unknown label": (lambda: PETS.encode([{"dog"}, {"dgo"}]), "Row 1: Unknown class 'dgo'. Did you mean 'dog'"),
-    "string for a set": (lambda: PETS.encode(["dog"]), "Row 0 is the string 'dog'; expected a set .* such as {'dog'}"),
+    "string for a set": (lambda: PETS.encode(["dog"]), "Row 0 is 'dog'; expected a set .* such as {'dog'}"),
+    "number for a set": (lambda: PETS.encode([{"dog"}, 3]), "Row 1 is 3; expected a set"),  # type: ignore[list-item]
+    "nothing for a set": (lambda: PETS.encode([None]), "Row 0 is None; expected a set"),  # type: ignore[list-item]
     "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), however the hierarchy has 4 classes"),
     "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
-    "neither 0 nor 1": (lambda: PETS.close([[0, 0.5, 1, 0]]), "have the value .*0.5.*; expected only 0 and 1"),
-    "NaN": (lambda: PETS.close([[0, np.nan, 1, 0]]), "have the value .*nan.*; expected only 0 and 1"),
-    "sparse, neither 0 nor 1": (lambda: PETS.decode(sparse.csr_array([[0, 2, 1, 0]])), "have the value .*2"),
+    "neither 0 nor 1": (
+        lambda: PETS.close([[0, 0.5, 1, 0]]),
+        "have the value 0.5 in row 0, class 'cat'; expected only 0 and 1",
+    ),
+    "NaN": (lambda: PETS.close([[0, np.nan, 1, 0]]), "have the value nan in row 0, class 'cat'; expected"),
+    "sparse, neither 0 nor 1": (
+        lambda: PETS.decode(sparse.csr_array([[0, 2, 1, 0]])),
+        "have the value 2 in row 0, class 'cat'",
+    ),
 }
 
 
@@ -218,6 +245,31 @@ def test_bad_scores_are_refused() -> None:
         PETS.violations([[0.1, 0.2, 0.3]])
     with pytest.raises(ScoreError, match="row 0 of class 'cat' is NaN"):
         PETS.violations([[0.1, np.nan, 0.3, 0.4]])
+
+
+def test_a_delimiter_is_one_character(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("parent,,child\na,,b\n", encoding="utf-8")
+    with pytest.raises(HierarchyError, match="delimiter is ',,'; expected one character"):
+        Hierarchy.from_csv(tmp_path / "edges.csv", delimiter=",,")
+
+
+def test_names_and_edges_of_numpy_are_taken() -> None:
+    hierarchy = Hierarchy.from_edges(np.array([["a", "b"]]))
+    assert [type(name) for name in hierarchy.classes] == [str, str]
+    assert Hierarchy(hierarchy.classes, np.array([[0, 1]], dtype=np.uint64)) == hierarchy
+
+
+def test_tensors_are_taken_for_labels_and_scores() -> None:
+    scores = torch.tensor([[0.1, 0.2, 0.3, 0.4]], dtype=torch.bfloat16, requires_grad=True)
+    assert len(PETS.violations(scores)) == 2
+    assert PETS.decode(torch.tensor([[1, 0, 0, 1]])) == [{"animal", "pet"}]
+
+
+def test_encoding_a_long_chain_is_not_quadratic() -> None:
+    chain = Hierarchy([f"c{i:04}" for i in range(4000)], [(i, i + 1) for i in range(3999)])
+    start = time.perf_counter()
+    assert chain.encode([set(chain.classes), {"c3999"}]).all()
+    assert time.perf_counter() - start < 10  # takes about 1; with the ancestors of each label it took minutes
 
 
 def test_a_million_classes_take_seconds_and_linear_memory() -> None:

@@ -2,13 +2,15 @@ import copy
 import io
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import torch.optim.swa_utils
 from torch import Tensor, nn
 
-from chmcnn import Hierarchy, ScoreError
+from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.nn import MLP, MaxConstraint, MCLoss
@@ -44,9 +46,9 @@ def test_modules_are_the_functions(network: nn.Sequential, x: Tensor, y: Tensor)
 
 def test_modules_check_input_unless_told_not_to() -> None:
     wrong = torch.full((1, 60), float("nan"))
-    with pytest.raises(ScoreError, match="NaN"):
+    with pytest.raises(ScoreError, match="value nan"):
         MaxConstraint(HIERARCHY)(wrong)
-    with pytest.raises(ScoreError, match="NaN"):
+    with pytest.raises(ScoreError, match="value nan"):
         MCLoss(HIERARCHY)(wrong, torch.zeros(1, 60))
     assert MaxConstraint(HIERARCHY, validate=False)(wrong).isnan().all()
 
@@ -98,6 +100,54 @@ def test_changing_the_type_of_a_network_leaves_the_hierarchy_alone(network: nn.S
     assert len(HIERARCHY.violations(out.detach().float())) == 0
 
 
+def test_nothing_that_handles_buffers_reaches_the_hierarchy(network: nn.Sequential, x: Tensor) -> None:
+    averaged = torch.optim.swa_utils.AveragedModel(
+        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9), use_buffers=True
+    )
+    for _ in range(3):
+        averaged.update_parameters(network)
+    torch.testing.assert_close(averaged(x), network(x))
+    layer = MaxConstraint(HIERARCHY).to("meta").to_empty(device="cpu")
+    scores = torch.randn(5, 60)
+    assert torch.equal(layer(scores), max_constraint(scores, HIERARCHY))
+    assert not list(layer.buffers())
+
+
+def test_a_module_on_another_device_is_told(y: Tensor) -> None:
+    scores = torch.randn(5, 60)
+    with pytest.raises(ScoreError, match=r"Scores are on cpu, however the module is on meta: use \.to"):
+        MaxConstraint(HIERARCHY).to("meta")(scores)
+    with pytest.raises(LabelError, match=r"device \(\(5, 60\), 'meta'\), logits \(\(5, 60\), 'cpu'\)"):
+        MCLoss(HIERARCHY)(scores, y.to("meta"))
+
+
+BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "weights of another shape": ({"weight": [1, 2]}, r"weight has shape \(2,\); expected one value a class, \(60,\)"),
+    "weights by name": ({"weight": {"c01": 2}}, "weight is {'c01': 2}; expected one value for each class"),
+    "negative weights": ({"weight": [-1.0] * 60}, r"weight is \[-1.0, .*\]; expected finite numbers that are not neg"),
+    "weights that are NaN": ({"weight": [float("nan")] * 60}, "expected finite numbers"),
+    "mask of positions": ({"mask": np.arange(60)}, "mask is of type torch.int64; expected torch.bool"),
+    "mask of names": ({"mask": ["c01"]}, "mask is .*; expected one value for each class"),
+    "mask without any class": ({"mask": [False] * 60}, "mask leaves no class that counts"),
+    "unknown reduction": ({"reduction": "avg"}, "reduction is 'avg'; expected one of 'mean', 'sum', 'none'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_bad_options_are_refused_at_once(case: str) -> None:
+    options, message = BAD_OPTIONS[case]
+    with pytest.raises(ChmcnnError, match=message):
+        MCLoss(HIERARCHY, **options)
+
+
+def test_weights_are_copied() -> None:
+    weight = np.ones(60)
+    loss = MCLoss(HIERARCHY, weight=weight, mask=HIERARCHY.depths > 0)
+    weight[:] = 0
+    assert loss.weight is not None
+    assert loss.weight.sum() == 60
+
+
 BACKENDS = [
     "aot_eager",
     pytest.param("inductor", marks=pytest.mark.skipif(not shutil.which("g++"), reason="inductor needs a C++ compiler")),
@@ -111,6 +161,9 @@ def test_compile(network: nn.Sequential, x: Tensor, y: Tensor, backend: str) -> 
     torch.compiler.reset()
     compiled = torch.compile(network, backend=backend, fullgraph=True)
     torch.testing.assert_close(compiled(x), network(x))
+    transposed = torch.randn(60, 7).t()
+    layer = MaxConstraint(HIERARCHY)
+    assert torch.equal(torch.compile(layer, backend=backend, fullgraph=True)(transposed), layer(transposed))
     loss = MCLoss(HIERARCHY, mask=HIERARCHY.depths > 0)
     logits = network[0](x).detach().requires_grad_()
     compiled_loss = torch.compile(loss, backend=backend, fullgraph=True)
@@ -161,6 +214,28 @@ def test_exported_layer_gives_exactly_the_same_numbers() -> None:
     scores = torch.randn(5, 60)
     exported = torch.export.export(MaxConstraint(HIERARCHY), (scores,)).module()
     assert torch.equal(exported(scores), max_constraint(scores, HIERARCHY))
+
+
+def test_exporting_a_function_leaves_nothing_behind() -> None:
+    hierarchy = random_hierarchy(30, depth=3)
+    scores = torch.randn(5, 30)
+
+    class Layer(nn.Module):
+        def forward(self, values: Tensor) -> Tensor:
+            return max_constraint(values, hierarchy)
+
+    exported = torch.export.export(Layer(), (scores,)).module()
+    assert torch.equal(max_constraint(scores, hierarchy), MaxConstraint(hierarchy)(scores))
+    assert torch.equal(exported(scores), max_constraint(scores, hierarchy))
+
+
+@pytest.mark.usefixtures("path")
+def test_the_loss_can_be_exported_for_any_number_of_rows(y: Tensor) -> None:
+    loss = MCLoss(HIERARCHY)
+    rows = {0: torch.export.Dim("rows")}
+    exported = torch.export.export(loss, (torch.randn(5, 60), y), dynamic_shapes=(rows, rows)).module()
+    logits = torch.randn(3, 60)
+    torch.testing.assert_close(exported(logits, y[:3]), loss(logits, y[:3]))
 
 
 def test_a_network_learns_with_it() -> None:

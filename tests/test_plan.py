@@ -2,6 +2,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from unittest import mock
 
 import pytest
 import torch
@@ -26,6 +27,8 @@ def test_both_paths_decide_alike(data: st.DataObject, ties: bool, labelled: bool
     index, clean = _kernel.decide(bits, y, plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
     assert clean
     assert torch.equal(index, _plan.decide_by_level(bits, y, plan))
+    with mock.patch("chmcnn._plan._comparable", lambda keys: keys):  # as on an accelerator
+        assert torch.equal(index, _plan.decide_by_level(bits, y, plan))
 
 
 def test_keys_are_ordered_as_integers_and_as_float64() -> None:
@@ -60,6 +63,35 @@ def test_plans_are_made_once_and_go_with_their_hierarchy() -> None:
     assert plan() is None
 
 
+def test_the_operator_keeps_the_rules_of_torch() -> None:
+    plan = _plan.Plan(random_hierarchy(20, edges=30, depth=3))
+    tensors = (plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
+    for bits in (torch.randn(4, 20), torch.randn(20, 4).t()):
+        for y in (None, torch.zeros(4, 20, dtype=torch.bool)):
+            torch.library.opcheck(_kernel.decide, (bits.view(torch.int32), y, *tensors))
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+
+def test_without_a_place_for_compiled_code_it_is_compiled_anew() -> None:
+    code = """
+import numba, torch
+njit = numba.njit
+def without_cache(*functions, **options):
+    if options.get("cache"):
+        raise RuntimeError("cannot cache function: no locator available")
+    return njit(*functions, **options)
+numba.njit = without_cache
+from chmcnn import Hierarchy, _plan
+from chmcnn.constraint import max_constraint
+assert _plan._kernel is not None
+print(max_constraint(torch.tensor([[0.25, 0.5]]), Hierarchy.from_edges([("a", "b")])).tolist())
+"""
+    assert run(code).strip() == "[[0.5, 0.5]]"
+
+
 def test_without_numba_torch_alone_does_it() -> None:
     code = """
 import sys
@@ -70,5 +102,4 @@ from chmcnn.constraint import max_constraint
 assert _plan._kernel is None
 print(max_constraint(torch.tensor([[0.25, 0.5]]), Hierarchy.from_edges([("a", "b")])).tolist())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.strip() == "[[0.5, 0.5]]"
+    assert run(code).strip() == "[[0.5, 0.5]]"

@@ -25,8 +25,11 @@ def refuse_existing(path: Path, *, force: bool) -> None:
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Give a temporary file beside ``path`` to write to, and rename it to ``path`` if all goes well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    except OSError as error:
+        raise ChmcnnError(f"{path} cannot be written: {error.strerror}. Name a file in another folder.") from None
     os.close(handle)
     temporary = Path(name)
     try:

@@ -1,7 +1,7 @@
 """The compiled loop over the edges: an accelerator on the CPU, there when numba is installed.
 
-It runs on one thread. Two threads were slower up to 512 rows of the Gene Ontology, because torch keeps its own threads
-spinning, and numba's threading layers end the process when they are called from two threads, or after a fork.
+It runs on one thread: two were slower at every size measured by ``python -m benchmarks.ways``, and numba's own layers
+for threads end the process when they are called from two threads, or after a fork.
 """
 
 from typing import Any
@@ -12,13 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from chmcnn._keys import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
-
-_INFINITY = 0x7F800000
-"""The bits of an infinite float32: what is above it, the sign aside, is NaN."""
+from chmcnn._keys import INFINITY, LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 
-@numba.njit(nogil=True, cache=True)
 def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
     bits: NDArray[np.int32],
     labels: NDArray[np.bool_] | NDArray[np.float32] | None,
@@ -28,7 +24,10 @@ def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
     children: NDArray[np.int64],
     out: NDArray[np.int64],
 ) -> bool:
-    """Fill ``out`` as `decide` says; return whether no score is NaN, all labels are 0 or 1, and they are closed."""
+    """Fill ``out`` as `decide` says; return whether all is valid.
+
+    Without labels: no score is NaN. With labels: no score is NaN or infinite, and labels are 0 or 1, and closed.
+    """
     rows, classes = bits.shape
     keys = np.empty(classes, np.int64)
     highest = np.int32(0)
@@ -37,7 +36,8 @@ def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
         for c in range(classes):
             magnitude = bits[row, c] & np.int32(0x7FFFFFFF)
             highest = max(highest, magnitude)
-            keys[c] = base[c] + (np.int64(-magnitude if bits[row, c] < 0 else magnitude) << SCORE_SHIFT)
+            negative = (bits[row, c] < 0) & (magnitude <= INFINITY)  # NaN is the highest of all
+            keys[c] = base[c] + (np.int64(-magnitude if negative else magnitude) << SCORE_SHIFT)
         if labels is not None:
             for c in range(classes):
                 wrong |= np.int64((labels[row, c] != 0) & (labels[row, c] != 1))
@@ -50,7 +50,13 @@ def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
         if labels is not None:
             for c in range(classes):
                 wrong |= ((keys[c] >> LABEL_SHIFT) & 1) ^ np.int64(labels[row, c] != 0)
-    return bool(highest <= _INFINITY and wrong == 0)
+    return bool(highest <= INFINITY if labels is None else highest < INFINITY and wrong == 0)
+
+
+try:
+    _loop = numba.njit(nogil=True, cache=True)(_loop)
+except RuntimeError:  # no folder to keep compiled code in: compile it in every process
+    _loop = numba.njit(nogil=True)(_loop)
 
 
 def _decide(bits: Tensor, labels: Tensor | None, *plan: Tensor) -> tuple[Tensor, Tensor]:
@@ -61,7 +67,7 @@ def _decide(bits: Tensor, labels: Tensor | None, *plan: Tensor) -> tuple[Tensor,
 
 
 # An operator of torch, so that torch.compile and torch.func can look past it. `torch.library.custom_op` would do the
-# same in fewer lines, but spends more than a second on imports at the first call.
+# same in fewer lines, but imports the whole compiler at the first call.
 torch.library.define(
     "chmcnn::decide",
     "(Tensor bits, Tensor? labels, Tensor base, Tensor by_rank, Tensor parents, Tensor children) -> (Tensor, Tensor)",
@@ -71,7 +77,7 @@ torch.library.impl("chmcnn::decide", "CPU", _decide)
 
 @torch.library.register_fake("chmcnn::decide")  # type: ignore[untyped-decorator]
 def _(bits: Tensor, *_: Tensor | None) -> tuple[Tensor, Tensor]:
-    return torch.empty_like(bits, dtype=torch.int64), bits.new_empty((), dtype=torch.bool)
+    return bits.new_empty(bits.shape, dtype=torch.int64), bits.new_empty((), dtype=torch.bool)
 
 
 decide = torch.ops.chmcnn.decide

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -12,7 +13,7 @@ from chmcnn import _names
 from chmcnn.errors import HierarchyError, LabelError, ScoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
@@ -53,31 +54,18 @@ def encode(hierarchy: Hierarchy, label_sets: Iterable[Collection[str]]) -> spars
     """Label sets as a sparse boolean matrix closed under ancestors."""
     from scipy import sparse
 
-    closures: dict[str, list[int]] = {}
     columns: list[int] = []
     ends = [0]
     for row, labels in enumerate(label_sets):
-        if isinstance(labels, str):
-            raise LabelError(
-                f"Row {row} is the string {labels!r}; expected a set of class names, such as {{{labels!r}}}."
-            )
-        found: set[int] = set()
-        for label in labels:
-            if label not in closures:
-                closures[label] = _with_ancestors(hierarchy, label, row)
-            found.update(closures[label])
-        columns.extend(sorted(found))
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
+            raise LabelError(f"Row {row} is {labels!r}; expected a set of class names, such as {{{labels!r}}}.")
+        try:
+            columns.extend(sorted({hierarchy.index(label) for label in labels}))
+        except HierarchyError as error:
+            raise LabelError(f"Row {row}: {error}") from None
         ends.append(len(columns))
     values = np.ones(len(columns), dtype=np.bool_)
-    return sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, len(hierarchy)))
-
-
-def _with_ancestors(hierarchy: Hierarchy, label: str, row: int) -> list[int]:
-    try:
-        names = (label, *hierarchy.ancestors(label))
-    except HierarchyError as error:
-        raise LabelError(f"Row {row}: {error}") from None
-    return [hierarchy.index(name) for name in names]
+    return _close_sparse(hierarchy, sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, len(hierarchy))))
 
 
 def decode(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray, *, most_specific: bool) -> list[set[str]]:
@@ -125,7 +113,7 @@ def _close_sparse(hierarchy: Hierarchy, matrix: sparse.csr_array) -> sparse.csr_
 
 def violations(hierarchy: Hierarchy, scores: ArrayLike) -> Violations:
     """Rows and edges where a child scores above its parent."""
-    matrix = np.asarray(scores)
+    matrix = np.asarray(_as_dense(scores))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise ScoreError(wrong_shape("Scores", matrix.shape, len(hierarchy)))
     if np.isnan(matrix).any():
@@ -154,15 +142,27 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
     """Check a 0/1 matrix; make it boolean, and CSR if it is sparse."""
     from scipy import sparse
 
-    matrix = sparse.csr_array(cast("Any", labels)) if sparse.issparse(labels) else np.asarray(labels)
+    is_sparse = sparse.issparse(labels)
+    matrix: Any = sparse.csr_array(cast("Any", labels)) if is_sparse else np.asarray(_as_dense(labels))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise LabelError(wrong_shape("Labels", matrix.shape, len(hierarchy)))
-    cells = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    if cells.dtype != np.bool_:
-        wrong = ~np.isin(cells, (0, 1))
-        if wrong.any():
-            raise LabelError(f"Labels have the value {cells[wrong].flat[0]!r}; expected only 0 and 1.")
-    return matrix.astype(np.bool_)
+    rows, columns, cells = sparse.find(matrix) if is_sparse else (*np.nonzero(matrix), matrix[np.nonzero(matrix)])
+    wrong = np.flatnonzero(cells != 1)
+    if len(wrong):
+        row, column, cell = rows[wrong[0]], columns[wrong[0]], cells[wrong[0]].item()
+        raise LabelError(
+            f"Labels have the value {cell} in row {row}, class {hierarchy.classes[column]!r}; expected only 0 and 1. "
+            "Compare scores with a threshold first, such as scores >= 0.5."
+        )
+    boolean: NDArray[np.bool_] | sparse.csr_array = matrix.astype(np.bool_)
+    return boolean
+
+
+def _as_dense(values: Any) -> Any:  # noqa: ANN401 -- whatever a user has
+    """Something that numpy can read, also of a tensor of any type on any device, and of a sparse matrix."""
+    if hasattr(values, "detach"):
+        return values.detach().cpu().double()
+    return values.toarray() if hasattr(values, "toarray") else values
 
 
 def _child_to_parent(hierarchy: Hierarchy) -> sparse.csr_array:

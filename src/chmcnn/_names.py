@@ -45,7 +45,7 @@ def unknown(name: object, names: Sequence[str]) -> str:
     """Say that there is no such class, and which one might have been meant."""
     message = f"Unknown class {name!r}."
     if not isinstance(name, str):
-        return f"{message} Names are strings, however this is a {type(name).__name__}."
+        return f"{message} Names are strings, however this is of type {type(name).__name__}."
     near = nearest(name, names)
     return f"{message} Did you mean {near!r}?" if near else message
 

@@ -8,20 +8,21 @@ That is one maximum over integers, each of which packs, from its high bits to it
 
 The rank of a class is higher than that of its descendants, so that a class decides itself wherever it may.
 
-What was tried, on the Gene Ontology (4,126 classes, 5,827 edges, 42,704 pairs of class and ancestor); times and the
-comparison with a network that has no constraint are in benchmarks/README.md:
+What was tried, on the Gene Ontology (4,126 classes, 5,827 edges, 38,578 pairs of class and ancestor), is measured by
+``python -m benchmarks.ways``, with the result in benchmarks/README.md:
 
-- over all pairs of class and ancestor, gather and segment maximum: seven times as many steps as there are edges;
-- level by level over the edges, rows contiguous (`index_reduce_`): works, but torch walks such memory slowly;
-- the same, transposed: each edge is one copy of contiguous memory. `scatter_reduce_` has a fast path for this, for
-  floating-point types only. The packed integers are therefore compared as float64: positive float64 numbers are ordered
-  as their bits are. `decide_by_level`, which is always there;
-- a compiled loop over the edges, row by row, in the first-level cache: `_kernel.decide`, when numba is installed.
+- over all pairs of class and ancestor: many more steps than there are edges;
+- level by level over the edges, rows contiguous: torch walks such memory slowly;
+- the same, transposed: each edge is one copy of contiguous memory. On the CPU, `scatter_reduce_` has a fast path for
+  this, for floating-point types only. The packed integers are therefore compared as float64: positive float64 numbers
+  are ordered as their bits are. `decide_by_level`, which is always there;
+- a compiled loop over the edges, row by row, in the first-level cache: `_kernel.decide`, when numba is installed; with
+  the edges of a parent together or taking turns, on one thread or two.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,15 +30,15 @@ import torch
 from torch import Tensor
 
 from chmcnn import _names
-from chmcnn._keys import LABEL_SHIFT, OFFSET, RANK_MASK, SCORE_SHIFT
+from chmcnn._keys import INFINITY, LABEL_SHIFT, OFFSET, RANK_MASK, SCORE_SHIFT
 from chmcnn.errors import HierarchyError
+from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from chmcnn.hierarchy import Hierarchy
 
 try:
     from chmcnn import _kernel
@@ -46,32 +47,51 @@ except ImportError:  # without numba, or with one that does not fit the installe
 
 
 class Plan(torch.nn.Module):
-    """The edges of a hierarchy in the order in which they are worked on, as buffers that follow a module's device."""
+    """The edges of a hierarchy in the order in which they are worked on, on a device.
+
+    The tensors are no buffers, because buffers are averaged, broadcast and left uninitialised by what treats them as
+    part of a network's state, and the compiled loop trusts these positions. They follow a module to its device all the
+    same, anew from the arrays.
+    """
 
     base: Tensor  # (classes,) the part of a key that does not depend on scores
     by_rank: Tensor  # (classes,) which class has a rank
     edge_parents: Tensor  # (edges,) level by level, the deepest first
     edge_children: Tensor  # (edges,)
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    def __init__(self, hierarchy: Hierarchy, device: torch.device | None = None) -> None:
         super().__init__()
+        if not isinstance(hierarchy, Hierarchy):
+            kind = type(hierarchy).__name__
+            raise HierarchyError(
+                f"The hierarchy is of type {kind}; expected a chmcnn.Hierarchy: see Hierarchy.from_edges."
+            )
         size = len(hierarchy)
         if size > RANK_MASK:
             raise HierarchyError(f"{_names.count(size, 'class')} are too many; expected at most {RANK_MASK:,}.")
         edges, level_sizes = hierarchy.bottom_up()
         edges = edges[_taking_turns(edges[:, 0], level_sizes)]
-        by_rank = np.lexsort((np.arange(size), hierarchy.depths))[::-1]
+        by_rank = np.lexsort((np.arange(size), hierarchy.depths))[::-1].copy()
         base = np.empty(size, dtype=np.int64)
         base[by_rank] = np.arange(size) + OFFSET
         self.classes = hierarchy.classes
         self.level_sizes: list[int] = level_sizes.tolist()
-        for name, array in {
+        self._arrays = {
             "base": base,
             "by_rank": by_rank,
-            "edge_parents": edges[:, 0],
-            "edge_children": edges[:, 1],
-        }.items():
-            self.register_buffer(name, torch.from_numpy(array.copy()), persistent=False)
+            "edge_parents": edges[:, 0].copy(),
+            "edge_children": edges[:, 1].copy(),
+        }
+        self._put(device or torch.device("cpu"))
+
+    def _put(self, device: torch.device) -> None:
+        for name, array in self._arrays.items():
+            setattr(self, name, torch.from_numpy(array).to(device))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        self._put(fn(torch.empty(0, device=self.base.device)).device)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     def levels(self, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
         """For each level its parents, as an index into a (classes, rows) tensor, and its children."""
@@ -84,7 +104,7 @@ class Plan(torch.nn.Module):
 def _taking_turns(parents: NDArray[np.int64], level_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order each level so that every parent has its first edge before any has its second, and so on.
 
-    The processor need not wait for what it has just written: the compiled loop takes two thirds of the time.
+    So the processor need not wait, in the compiled loop, for what it has just written.
     """
     new = np.concatenate(([True], parents[1:] != parents[:-1])) if len(parents) else np.empty(0, dtype=np.bool_)
     turn = np.arange(len(parents)) - np.flatnonzero(new)[np.cumsum(new) - 1]
@@ -97,9 +117,14 @@ _plans: WeakKeyDictionary[Hierarchy, dict[torch.device, Plan]] = WeakKeyDictiona
 @torch.compiler.disable  # type: ignore[untyped-decorator]
 def plan_of(hierarchy: Hierarchy, device: torch.device) -> Plan:
     """The plan of a hierarchy on a device, made once."""
+    if not isinstance(hierarchy, Hierarchy):
+        return Plan(hierarchy)  # which says why not
     on_device = _plans.setdefault(hierarchy, {})
     if device not in on_device:
-        on_device[device] = Plan(hierarchy).to(device)
+        plan = Plan(hierarchy, device)
+        if type(plan.base) is not Tensor:  # while a model is exported: a stand-in without values
+            return plan
+        on_device[device] = plan
     return on_device[device]
 
 
@@ -121,17 +146,22 @@ def decide(scores: Tensor, labels: Tensor | None, plan: Plan) -> tuple[Tensor, T
 
 def decide_by_level(bits: Tensor, labels: Tensor | None, plan: Plan) -> Tensor:
     """`decide` in torch alone, for any device: one scatter for each level of the hierarchy."""
-    sign = bits >> 31
-    ordered = ((bits & 0x7FFFFFFF) ^ sign) - sign
+    magnitude = bits & 0x7FFFFFFF
+    ordered = torch.where((bits < 0) & (magnitude <= INFINITY), -magnitude, magnitude)  # NaN is the highest of all
     keys = ordered.t().to(torch.int64, memory_format=torch.contiguous_format)  # (classes, rows)
     keys = keys.mul_(1 << SCORE_SHIFT).add_(plan.base[:, None])
     if labels is not None:
-        keys = keys.add_(labels.t().bool(), alpha=1 << LABEL_SHIFT)
-    comparable = keys.view(torch.float64) if keys.device.type == "cpu" else keys
-    for parents, children in plan.levels(len(bits)):
+        keys = torch.add(keys, labels.t().bool(), alpha=1 << LABEL_SHIFT)
+    comparable = _comparable(keys)
+    for parents, children in plan.levels(bits.shape[0]):
         comparable.scatter_reduce_(0, parents, comparable.index_select(0, children), "amax")
     ranks = keys.bitwise_and_(RANK_MASK).t().contiguous()
-    return plan.by_rank.expand(len(bits), -1).gather(1, ranks)
+    return plan.by_rank.expand(bits.shape[0], -1).gather(1, ranks)
+
+
+def _comparable(keys: Tensor) -> Tensor:
+    """The same memory in a type whose maximum is fast: on the CPU, torch has a fast scatter for floating point only."""
+    return keys.view(torch.float64) if keys.device.type == "cpu" else keys
 
 
 def max_by_level(scores: Tensor, plan: Plan) -> Tensor:

@@ -21,10 +21,13 @@ from chmcnn._labels import wrong_shape
 from chmcnn.errors import ChmcnnError, LabelError, ScoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chmcnn._plan import Plan
     from chmcnn.hierarchy import Hierarchy
 
 Reduction = Literal["mean", "sum", "none"]
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def max_constraint(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
@@ -60,7 +63,7 @@ def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = T
     plan = _plan_for("Scores", scores, hierarchy)
     index, clean = _plan.decide(scores, None, plan)
     if _to_check(clean, validate=validate):
-        _refuse_nan("Scores", scores, plan)
+        _refuse("Scores", scores, lambda values: ~torch.isnan(values), plan)
     return index
 
 
@@ -112,34 +115,40 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
     tensor(0.0700)
     """
     plan = _plan_for("Logits", logits, hierarchy)
-    if not isinstance(y, Tensor):
-        raise LabelError(f"Labels are of type {type(y).__name__}; expected a torch.Tensor: use torch.as_tensor(...).")
-    if y.shape != logits.shape:
-        raise LabelError(f"Labels have shape {tuple(y.shape)}, logits {tuple(logits.shape)}; expected the same shape.")
-    if reduction not in get_args(Reduction):
-        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
+    if not isinstance(y, Tensor) or y.layout != torch.strided:
+        kind = y.layout if isinstance(y, Tensor) else type(y).__name__
+        raise LabelError(f"Labels are of type {kind}; expected a dense torch.Tensor: use torch.as_tensor(...).")
+    if y.shape != logits.shape or y.device != logits.device:
+        ours, theirs = ((tuple(tensor.shape), str(tensor.device)) for tensor in (y, logits))
+        raise LabelError(f"Labels have shape and device {ours}, logits {theirs}; expected the same.")
+    check_options(plan, weight, mask, reduction)
     if close_labels:
         if _to_check(None, validate=validate):
-            _refuse_labels(y)
+            _refuse_labels(y, plan)
         y = max_constraint(y.float(), plan, validate=False)
     index, clean = _plan.decide(logits, y, plan)
     if _to_check(clean, validate=validate):
-        _refuse_nan("Logits", logits, plan)
-        _refuse_labels(y)
+        _refuse("Logits", logits, torch.isfinite, plan)
+        _refuse_labels(y, plan)
         _refuse_incoherent(y, index, plan)
     decisive = logits.gather(-1, index)
     if decisive.dtype in {torch.float16, torch.bfloat16}:
         decisive = decisive.float()
-    scale = _scale(weight, mask, plan, decisive.dtype, mean=reduction == "mean")
+    if mask is not None:
+        decisive = decisive.where(mask, 0)  # not even an infinite loss of a class left out counts
+    scale = _scale(weight, mask, decisive.dtype, mean=reduction == "mean")
     return F.binary_cross_entropy_with_logits(decisive, y.to(decisive.dtype), weight=scale, reduction=reduction)
 
 
 def _plan_for(what: str, scores: Tensor, hierarchy: Hierarchy | Plan) -> Plan:
     """Check what can be told without looking at values, and find the plan."""
-    if not isinstance(scores, Tensor) or not scores.is_floating_point():
-        kind = scores.dtype if isinstance(scores, Tensor) else type(scores).__name__
-        raise ScoreError(f"{what} are of type {kind}; expected a floating-point torch.Tensor.")
+    if not isinstance(scores, Tensor) or scores.dtype not in _DTYPES or scores.layout != torch.strided:
+        kind = f"{scores.dtype}, {scores.layout}" if isinstance(scores, Tensor) else type(scores).__name__
+        known = ", ".join(map(str, _DTYPES))
+        raise ScoreError(f"{what} are of type {kind}; expected a dense torch.Tensor of one of {known}.")
     plan = hierarchy if isinstance(hierarchy, _plan.Plan) else _plan.plan_of(hierarchy, scores.device)
+    if scores.device != plan.base.device:
+        raise ScoreError(f"{what} are on {scores.device}, however the module is on {plan.base.device}: use .to(...).")
     if scores.dim() == 0 or scores.shape[-1] != len(plan.base):
         raise ScoreError(wrong_shape(what, scores.shape, len(plan.base)))
     return plan
@@ -150,21 +159,26 @@ def _to_check(clean: Tensor | None, *, validate: bool) -> bool:
     return validate and not torch.compiler.is_compiling() and not (clean is not None and bool(clean))
 
 
-def _refuse_nan(what: str, scores: Tensor, plan: Plan) -> None:
+def _refuse(what: str, scores: Tensor, allowed: Callable[[Tensor], Tensor], plan: Plan) -> None:
+    """Refuse scores of which any is not allowed, being NaN or infinite."""
     if torch.isfinite(scores.detach().sum()):
-        return  # a quarter of the time; the sum of what has no NaN may be infinite, but seldom is
-    found = torch.isnan(scores).reshape(-1, scores.shape[-1]).nonzero()
-    if len(found):
-        row, column = found[0].tolist()
+        return  # the common case, in one pass
+    wrong = (~allowed(scores)).reshape(-1, scores.shape[-1]).nonzero()
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        value = scores.reshape(-1, scores.shape[-1])[row, column].item()
         raise ScoreError(
-            f"{what} have a NaN in row {row}, class {plan.classes[column]!r}. "
-            "Look for a missing value in the input, or for a learning rate that is too high."
+            f"{what} have the value {value} in row {row}, class {plan.classes[column]!r}. "
+            "Look for missing or huge values in the input, or for a learning rate that is too high."
         )
 
 
-def _refuse_labels(y: Tensor) -> None:
-    if not torch.equal(y.bool().to(y.dtype), y):
-        raise LabelError(f"Labels have the value {y[(y != 0) & (y != 1)][0].item()}; expected only 0 and 1.")
+def _refuse_labels(y: Tensor, plan: Plan) -> None:
+    if torch.equal(y.bool().to(y.dtype), y):
+        return
+    row, column = ((y != 0) & (y != 1)).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
+    value = y.reshape(-1, y.shape[-1])[row, column].item()
+    raise LabelError(f"Labels have the value {value} in row {row}, class {plan.classes[column]!r}; expected 0 and 1.")
 
 
 def _refuse_incoherent(y: Tensor, index: Tensor, plan: Plan) -> None:
@@ -179,14 +193,22 @@ def _refuse_incoherent(y: Tensor, index: Tensor, plan: Plan) -> None:
         )
 
 
-def _scale(weight: Tensor | None, mask: Tensor | None, plan: Plan, dtype: torch.dtype, *, mean: bool) -> Tensor | None:
-    """What the loss of each class is multiplied with; for a mean over the classes that count, more than its weight."""
+def check_options(plan: Plan, weight: Tensor | None, mask: Tensor | None, reduction: str) -> None:
+    """Check the options of the loss that do not change from call to call."""
+    if reduction not in get_args(Reduction):
+        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
     expected = plan.base.shape
     for name, value in {"weight": weight, "mask": mask}.items():
+        if value is not None and not isinstance(value, Tensor):
+            raise ChmcnnError(f"{name} is of type {type(value).__name__}; expected a torch.Tensor.")
         if value is not None and value.shape != expected:
             raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected one value a class, {tuple(expected)}.")
     if mask is not None and mask.dtype != torch.bool:
         raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, true for the classes that count.")
+
+
+def _scale(weight: Tensor | None, mask: Tensor | None, dtype: torch.dtype, *, mean: bool) -> Tensor | None:
+    """What the loss of each class is multiplied with; for a mean over the classes that count, more than its weight."""
     scale = None if weight is None else weight.to(dtype)
     if mask is not None:
         scale = mask.to(dtype) if scale is None else mask * scale

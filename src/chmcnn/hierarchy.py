@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from chmcnn import _dag, _labels, _names
+from chmcnn import _dag, _edges, _labels, _names
 from chmcnn.errors import HierarchyError
 
 if TYPE_CHECKING:
@@ -69,13 +68,13 @@ class Hierarchy:
     _above: _dag.Neighbours = field(init=False)
 
     def __init__(self, classes: Sequence[str], edges: ArrayLike) -> None:
-        names = tuple(classes)
+        names = tuple(str(name) if isinstance(name, str) else name for name in classes)
         positions = _names.positions(names)
-        pairs = _as_pairs(edges, names)
+        pairs = _edges.as_positions(edges, names)
         below = _dag.Neighbours.of(len(names), pairs)
         depths = _dag.depths(below)
         if (depths < 0).any():
-            raise HierarchyError(_cycle_message([names[node] for node in _dag.find_cycle(pairs, depths)]))
+            raise HierarchyError(_edges.cycle_message([names[node] for node in _dag.find_cycle(pairs, depths)]))
         values = {
             "classes": names,
             "edges": pairs,
@@ -102,7 +101,7 @@ class Hierarchy:
         >>> Hierarchy.from_edges([("animal", "dog")], classes=["dog", "animal", "plant"]).roots
         ('animal', 'plant')
         """
-        pairs = [_as_edge(edge, number) for number, edge in enumerate(edges)]
+        pairs = [_edges.as_edge(edge, number) for number, edge in enumerate(edges)]
         names = tuple(_names.in_order(name for pair in pairs for name in pair) if classes is None else classes)
         positions = {name: position for position, name in enumerate(names)}
         try:
@@ -120,10 +119,14 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["01/04/02", "02"]).classes
         ('01', '01/04', '01/04/02', '02')
         """
+        if isinstance(paths, str) or not separator:
+            raise HierarchyError(f"Paths are {paths!r}, joined by {separator!r}; expected several, and a separator.")
         parents: dict[str, str] = {}
         for path in paths:
             if not isinstance(path, str) or not all(part.strip() for part in path.split(separator)):
-                raise HierarchyError(f"Path {path!r} has an empty part; expected parts joined by {separator!r}.")
+                raise HierarchyError(
+                    f"Path {path!r} is not a string of parts joined by {separator!r}, none of them empty."
+                )
             child = path
             while child and child not in parents:
                 parents[child] = child.rpartition(separator)[0]
@@ -138,9 +141,12 @@ class Hierarchy:
         >>> Hierarchy.from_networkx(nx.DiGraph([("animal", "dog")])).classes
         ('animal', 'dog')
         """
-        if not graph.is_directed():
+        import networkx as nx
+
+        if not isinstance(graph, nx.DiGraph):
+            kind = type(graph).__name__
             raise HierarchyError(
-                "The graph is undirected; expected a networkx.DiGraph with edges from parent to child."
+                f"The graph is of type {kind}; expected a networkx.DiGraph, edges from parent to child."
             )
         return cls.from_edges(((edge[0], edge[1]) for edge in graph.edges()), classes=_names.in_order(graph.nodes()))
 
@@ -159,21 +165,26 @@ class Hierarchy:
         """
         try:
             with Path(path).open(encoding="utf-8-sig", newline="") as lines:
-                rows = list(_read_edges(lines, parent, child, delimiter))
+                rows = list(_edges.read_csv(lines, parent, child, delimiter))
             names = _names.in_order(name for row in rows for name in row if name)
             return cls.from_edges(((above, below) for above, below in rows if above), classes=names)
         except UnicodeDecodeError as error:
             raise HierarchyError(f"{path} is not text in UTF-8: {error}.") from None
-        except (HierarchyError, csv.Error) as error:
-            raise HierarchyError(f"{path}: {error}") from None
+        except HierarchyError as error:
+            raise HierarchyError(f"{path}, {error}") from None
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote.
+
+        >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+        >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
+        True
+        """
         try:
             content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise HierarchyError(f"The hierarchy is not valid JSON: {error}.") from None
+        except (TypeError, ValueError) as error:
+            raise HierarchyError(f"The text of the hierarchy is not valid JSON: {error}.") from None
         if not isinstance(content, dict) or content.get("format") != _JSON_FORMAT:
             raise HierarchyError(f'The JSON is not a hierarchy; expected an object with "format": "{_JSON_FORMAT}".')
         if content.get("version") != _JSON_VERSION:
@@ -350,61 +361,3 @@ class Hierarchy:
 
     def _name(self, positions: NDArray[np.int64]) -> tuple[str, ...]:
         return tuple(self.classes[position] for position in positions.tolist())
-
-
-def _as_edge(edge: tuple[str, str], number: int) -> tuple[str, str]:
-    """Check one edge as the user gave it."""
-    if isinstance(edge, str) or len(edge) != 2:
-        raise HierarchyError(f"Edge {number} is {edge!r}; expected a pair (parent, child) of class names.")
-    return edge[0], edge[1]
-
-
-def _as_pairs(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Check edges as positions, and sort them."""
-    pairs = np.asarray(edges)
-    if pairs.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise HierarchyError(
-            f"Edges have shape {pairs.shape} and type {pairs.dtype}; expected rows of two positions, parent and child. "
-            "Hierarchy.from_edges takes edges between names."
-        )
-    if pairs.min() < 0 or pairs.max() >= len(names):
-        wrong = pairs[((pairs < 0) | (pairs >= len(names))).any(axis=1)][0].tolist()
-        raise HierarchyError(
-            f"Edge {wrong} points outside the {_names.count(len(names), 'class')} 0 to {len(names) - 1}."
-        )
-    loops = pairs[pairs[:, 0] == pairs[:, 1]]
-    if len(loops):
-        raise HierarchyError(f"Class {names[loops[0, 0]]!r} is its own parent; remove that edge.")
-    parent, child = np.divmod(np.unique(pairs[:, 0].astype(np.int64) * len(names) + pairs[:, 1]), len(names))
-    return np.stack((parent, child), axis=1)
-
-
-def _cycle_message(cycle: list[str]) -> str:
-    """Print a cycle, shortened where it is long."""
-    shown = [*cycle, cycle[0]]
-    if len(shown) > 12:
-        shown = [*shown[:8], f"({len(cycle) - 9} more)", *shown[-2:]]
-    return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
-
-
-def _read_edges(lines: Iterable[str], parent: str, child: str, delimiter: str) -> Iterator[tuple[str, str]]:
-    """Read (parent, child) from CSV, with an empty parent for a class that has none."""
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
-    header = next(rows, [])
-    for column in (parent, child):
-        if header.count(column) != 1:
-            raise HierarchyError(
-                f"line 1: expected one column {column!r}, however the columns are {header}. "
-                "Name yours with parent= and child=, and what stands between cells with delimiter=."
-            )
-    above, below = header.index(parent), header.index(child)
-    for row in rows:
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise HierarchyError(f"line {rows.line_num}: {len(row)} cells, however the header has {len(header)}.")
-        if not row[below].strip():
-            raise HierarchyError(f"line {rows.line_num}: column {child!r} is empty; expected the name of a class.")
-        yield row[above].strip(), row[below].strip()

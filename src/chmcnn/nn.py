@@ -8,11 +8,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from chmcnn._plan import Plan
-from chmcnn.constraint import Reduction, max_constraint, mc_loss
+from chmcnn.constraint import Reduction, check_options, max_constraint, mc_loss
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -71,8 +72,13 @@ class MCLoss(nn.Module):
     ) -> None:
         super().__init__()
         self.plan = Plan(hierarchy)
-        self.register_buffer("weight", None if weight is None else torch.as_tensor(weight), persistent=False)
-        self.register_buffer("mask", None if mask is None else torch.as_tensor(mask), persistent=False)
+        self.register_buffer("weight", _copied("weight", weight), persistent=False)
+        self.register_buffer("mask", _copied("mask", mask), persistent=False)
+        check_options(self.plan, self.weight, self.mask, reduction)
+        if self.mask is not None and not self.mask.any():
+            raise ChmcnnError("mask leaves no class that counts; expected at least one true value.")
+        if self.weight is not None and not (torch.isfinite(self.weight) & (self.weight >= 0)).all():
+            raise ChmcnnError(f"weight is {self.weight.tolist()}; expected finite numbers that are not negative.")
         self.reduction = reduction
         self.close_labels = close_labels
         self.validate = validate
@@ -89,6 +95,15 @@ class MCLoss(nn.Module):
             close_labels=self.close_labels,
             validate=self.validate,
         )
+
+
+def _copied(name: str, values: ArrayLike | Tensor | None) -> Tensor | None:
+    if values is None or isinstance(values, Tensor):
+        return None if values is None else values.detach().clone()
+    try:
+        return torch.tensor(np.asarray(values))
+    except (TypeError, ValueError):
+        raise ChmcnnError(f"{name} is {values!r}; expected one value for each class, in column order.") from None
 
 
 class MLP(nn.Sequential):

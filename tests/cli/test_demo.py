@@ -16,7 +16,7 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_it_prints_what_was_delegated_and_draws_it(tmp_path: Path) -> None:
     done = run("demo", "--epochs", "400", "-o", "new/picture.png", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "B is delegated to A" in done.stdout
+    assert "B delegated to A" in done.stdout
     assert [word for word in ("outside", "half-way", "inside") if word in done.stdout] == [
         "outside",
         "half-way",

@@ -8,6 +8,9 @@ import typer
 from chmcnn import ChmcnnError, __version__
 from chmcnn.cli.demo import demo
 
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 app = typer.Typer(
     name="chmcnn",
     no_args_is_help=True,
@@ -39,6 +42,10 @@ def main() -> None:
     """Run the command line; bad input and a file that cannot be written end with a message, and exit code 2."""
     try:
         app()
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            typer.echo("chmcnn: interrupted; nothing was written.", err=True)
+        raise
     except (ChmcnnError, OSError) as error:
         typer.echo(f"chmcnn: {error}", err=True)
         sys.exit(2)

@@ -18,7 +18,7 @@ def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("demo.png"),
     epochs: Annotated[int, typer.Option(min=1, help="Training steps; the paper has 20000.")] = 6000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the points and of the network.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the points and of the network.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Write over a picture that exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -33,9 +33,12 @@ def demo(
     _files.refuse_existing(output, force=force)
     refuse_format(output)
     with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
+        import torch
+
         from chmcnn.experiments import two_rectangles
         from chmcnn.report import boundaries
 
+        torch.set_num_threads(1)  # a network of 4 units gains nothing from two, and loses much on a busy machine
         with Progress(console=Console(stderr=True), disable=quiet) as progress:
             task = progress.add_task("Training", total=epochs * len(_POSITIONS))
             results = [
@@ -43,7 +46,7 @@ def demo(
                 for step in _POSITIONS
             ]
         boundaries.draw(results).savefig(temporary, dpi=150)
-    table = Table("A lies", "B is delegated to A", "violations of h", "constrained", "accuracy")
+    table = Table("A lies", "B delegated to A", "violations of h", "constrained", "both right")
     for result in results:
         raw, constrained = result.violations
         table.add_row(
@@ -55,6 +58,7 @@ def demo(
         )
     console = Console()
     console.print("Two classes: A is a small rectangle, B is that one and a bigger one. A is a subclass of B.")
+    console.print("Of 2500 test points each, for three networks h of 4 hidden units:")
     console.print(table)
     console.print(f"Decision boundaries: {output}")
 
