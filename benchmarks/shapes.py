@@ -13,11 +13,15 @@ _SHAPES = {
 }
 
 
+def data_folder() -> Path:
+    """Where the files of the benchmark are, if they are anywhere."""
+    return Path(os.environ.get("CHMCNN_DATA", Path(__file__).parent.parent.parent / "shared" / "HMC_data"))
+
+
 def load(name: str) -> tuple[Hierarchy, str]:
     """A hierarchy, and whether it is the real one or generated."""
     file, size = _SHAPES[name]
-    root = Path(__file__).parent.parent
-    path = Path(os.environ.get("CHMCNN_DATA", root.parent / "shared" / "HMC_data")) / file
+    path = data_folder() / file
     if path.exists():
         return read_hierarchy(path), "real"
     return random_hierarchy(size["classes"], edges=size["edges"], depth=size["depth"]), "generated"

@@ -1,7 +1,7 @@
 """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
 
-from chmcnn.errors import ChmcnnError, HierarchyError, LabelError, ScoreError
+from chmcnn.errors import ArffError, ChmcnnError, HierarchyError, LabelError, ScoreError
 from chmcnn.hierarchy import Hierarchy
 
 __version__ = "0.1.0"
-__all__ = ["ChmcnnError", "Hierarchy", "HierarchyError", "LabelError", "ScoreError"]
+__all__ = ["ArffError", "ChmcnnError", "Hierarchy", "HierarchyError", "LabelError", "ScoreError"]

@@ -1,5 +1,12 @@
 """The errors that chmcnn raises for bad input. All are ValueErrors, so that one ``except`` catches them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class ChmcnnError(ValueError):
     """Input that cannot be used. The message names the value, the place and the way out."""
@@ -15,3 +22,20 @@ class LabelError(ChmcnnError):
 
 class ScoreError(ChmcnnError):
     """Scores that do not fit the hierarchy."""
+
+
+class ArffError(ChmcnnError):
+    """An ARFF file that cannot be read or written: which one, and the line and column where it goes wrong."""
+
+    def __init__(
+        self, problem: str, path: Path | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.problem, self.path, self.line, self.column = problem, path, line, column
+        place = [str(path)] if path else []
+        place += [f"line {line}"] if line else []
+        place += [f"column {column}"] if column else []
+        super().__init__(f"{', '.join(place)}: {problem}." if place else f"{problem}.")
+
+    def at(self, path: Path, line: int) -> ArffError:
+        """The same, with file and line."""
+        return ArffError(self.problem, path, line, self.column)

@@ -1,1 +1,1 @@
-"""Data sets: so far the synthetic problems of the paper."""
+"""Data sets: so far synthetic problems, and the hierarchical ARFF format."""

@@ -1,0 +1,56 @@
+"""Reading: the data block as a whole where it is plain, cell by cell where it is not.
+
+Whatever the quick way is not sure of, it leaves to the slow way, which either reads it or says where it goes wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chmcnn.datasets.arff import header
+from chmcnn.datasets.arff.plain import read_plain
+from chmcnn.datasets.arff.rows import read_cells
+from chmcnn.errors import ArffError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chmcnn.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arff:
+    """A hierarchical ARFF file.
+
+    ``features`` has a float column for each numeric attribute and a categorical one for each nominal attribute, NaN
+    where a value is missing. ``labels`` are those that the file names, without their ancestors: ``hierarchy.encode``
+    adds them.
+    """
+
+    relation: str
+    features: pd.DataFrame
+    labels: tuple[frozenset[str], ...]
+    hierarchy: Hierarchy
+    is_tree: bool
+    class_name: str = "class"
+
+
+def read(path: str | Path) -> Arff:
+    """Read a hierarchical ARFF file, of a tree or a DAG, dense or sparse.
+
+    Anything that is not such a file is refused with an `ArffError` that has the file, the line and the column.
+    """
+    file = Path(path)
+    lines = [line.removesuffix("\r") for line in header.read_text(file).split("\n")]
+    head = header.parse(lines, file)
+    rows = [
+        (number, line)
+        for number, line in enumerate(lines[head.lines :], start=head.lines + 1)
+        if line.strip() and not line.lstrip().startswith("%")
+    ]
+    if not rows:
+        raise ArffError("there is no row behind @DATA", file, len(lines), 1)
+    features, labels = read_plain([line for _, line in rows], head) or read_cells(rows, head, file)
+    return Arff(head.relation, features, labels, head.hierarchy, head.is_tree, head.class_name)

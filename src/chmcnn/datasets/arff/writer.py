@@ -1,0 +1,59 @@
+"""Writing: what `read` reads back the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from chmcnn._files import atomic
+from chmcnn.datasets.arff import cells
+from chmcnn.datasets.arff.header import ROOT
+from chmcnn.errors import ArffError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chmcnn.datasets.arff.reader import Arff
+
+
+def write(path: str | Path, arff: Arff) -> None:
+    """Write a hierarchical ARFF file; the class attribute comes last."""
+    text = "\n".join([*_header(arff), *_rows(arff), ""])
+    with atomic(Path(path)) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _header(arff: Arff) -> Iterator[str]:
+    yield f"@RELATION {cells.quote(arff.relation)}"
+    for name, column in arff.features.items():
+        kind = "numeric"
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            kind = f"{{{','.join(cells.quote(value) for value in column.cat.categories)}}}"
+        yield f"@ATTRIBUTE {cells.quote(str(name))} {kind}"
+    yield f"@ATTRIBUTE {cells.quote(arff.class_name)} hierarchical {','.join(_entries(arff))}"
+    yield "@DATA"
+
+
+def _entries(arff: Arff) -> Iterator[str]:
+    classes = arff.hierarchy.classes
+    for name in classes:
+        if any(character in name for character in ",@\n\r'\"") or name != name.strip():
+            raise ArffError(f"class {name!r} cannot be written: it has a comma, a quote, an @ or white space around it")
+    if arff.is_tree:
+        yield from (name for name in classes if name != ROOT)
+    else:
+        yield from (f"{classes[parent]}/{classes[child]}" for parent, child in arff.hierarchy.edges.tolist())
+
+
+def _rows(arff: Arff) -> Iterator[str]:
+    columns = [
+        [
+            "?" if pd.isna(value) else cells.quote(value) if isinstance(value, str) else repr(float(value))
+            for value in column
+        ]
+        for _, column in arff.features.items()
+    ]
+    labels = [cells.quote("@".join(sorted(names))) if names else "?" for names in arff.labels]
+    return (",".join(row) for row in zip(*columns, labels, strict=True))
