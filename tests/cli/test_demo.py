@@ -24,7 +24,15 @@ def test_it_prints_what_was_delegated_and_draws_it(tmp_path: Path) -> None:
     ]
     assert "Training" in done.stderr
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["picture.png"]
-    assert matplotlib.image.imread(tmp_path / "new" / "picture.png").shape[0] > 1000
+    assert matplotlib.image.imread(tmp_path / "new" / "picture.png").shape[0] > 800
+
+
+@pytest.mark.parametrize(("ending", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_other_kinds_of_pictures(tmp_path: Path, ending: str, start: bytes) -> None:
+    done = run("demo", "--epochs", "1", "--quiet", "-o", f"picture.{ending}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert (tmp_path / f"picture.{ending}").read_bytes().startswith(start)
 
 
 def test_help_shows_examples(tmp_path: Path) -> None:

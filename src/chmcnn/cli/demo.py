@@ -45,7 +45,7 @@ def demo(
                 two_rectangles.run(step, epochs=epochs, seed=seed, progress=lambda: progress.advance(task))
                 for step in _POSITIONS
             ]
-        boundaries.draw(results).savefig(temporary, dpi=150)
+        boundaries.draw(results).savefig(temporary, dpi=110)
     table = Table("A lies", "B delegated to A", "violations of h", "constrained", "both right")
     for result in results:
         raw, constrained = result.violations
