@@ -36,7 +36,7 @@ def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
         for c in range(classes):
             magnitude = bits[row, c] & np.int32(0x7FFFFFFF)
             highest = max(highest, magnitude)
-            negative = (bits[row, c] < 0) & (magnitude <= INFINITY)  # NaN is the highest of all
+            negative = (bits[row, c] < 0) & (magnitude <= np.int32(INFINITY))  # NaN is the highest of all
             keys[c] = base[c] + (np.int64(-magnitude if negative else magnitude) << SCORE_SHIFT)
         if labels is not None:
             for c in range(classes):

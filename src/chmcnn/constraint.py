@@ -62,7 +62,7 @@ def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = T
     """
     plan = _plan_for("Scores", scores, hierarchy)
     index, clean = _plan.decide(scores, None, plan)
-    if _to_check(clean, validate=validate):
+    if _checking(validate=validate) and not clean:
         _refuse("Scores", scores, lambda values: ~torch.isnan(values), plan)
     return index
 
@@ -123,18 +123,18 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
         raise LabelError(f"Labels have shape and device {ours}, logits {theirs}; expected the same.")
     check_options(plan, weight, mask, reduction)
     if close_labels:
-        if _to_check(None, validate=validate):
+        if _checking(validate=validate):
             _refuse_labels(y, plan)
         y = max_constraint(y.float(), plan, validate=False)
     index, clean = _plan.decide(logits, y, plan)
-    if _to_check(clean, validate=validate):
+    if _checking(validate=validate) and not clean:
         _refuse("Logits", logits, torch.isfinite, plan)
         _refuse_labels(y, plan)
         _refuse_incoherent(y, index, plan)
     decisive = logits.gather(-1, index)
     if decisive.dtype in {torch.float16, torch.bfloat16}:
         decisive = decisive.float()
-    if mask is not None:
+    if mask is not None and not _checking(validate=validate):
         decisive = decisive.where(mask, 0)  # not even an infinite loss of a class left out counts
     scale = _scale(weight, mask, decisive.dtype, mean=reduction == "mean")
     return F.binary_cross_entropy_with_logits(decisive, y.to(decisive.dtype), weight=scale, reduction=reduction)
@@ -154,9 +154,9 @@ def _plan_for(what: str, scores: Tensor, hierarchy: Hierarchy | Plan) -> Plan:
     return plan
 
 
-def _to_check(clean: Tensor | None, *, validate: bool) -> bool:
-    """Whether values have to be looked at; under torch.compile they never are."""
-    return validate and not torch.compiler.is_compiling() and not (clean is not None and bool(clean))
+def _checking(*, validate: bool) -> bool:
+    """Whether values are checked; under torch.compile they never are."""
+    return validate and not torch.compiler.is_compiling()
 
 
 def _refuse(what: str, scores: Tensor, allowed: Callable[[Tensor], Tensor], plan: Plan) -> None:
