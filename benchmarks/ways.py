@@ -83,9 +83,8 @@ def _call(way: Way, bits: Tensor, y: Tensor) -> Callable[[], Tensor]:
 
 
 def _keys(bits: Tensor, y: Tensor, plan: _plan.Plan) -> Tensor:
-    sign = bits >> 31
-    ordered = (((bits & 0x7FFFFFFF) ^ sign) - sign).to(torch.int64)
-    return ordered.mul_(1 << SCORE_SHIFT).add_(plan.base).add_(y, alpha=1 << LABEL_SHIFT)
+    keys = _plan.ordered(bits).to(torch.int64)
+    return keys.mul_(1 << SCORE_SHIFT).add_(plan.base).add_(y, alpha=1 << LABEL_SHIFT)
 
 
 def _classes(keys: Tensor, plan: _plan.Plan) -> Tensor:

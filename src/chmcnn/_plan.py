@@ -146,9 +146,7 @@ def decide(scores: Tensor, labels: Tensor | None, plan: Plan) -> tuple[Tensor, T
 
 def decide_by_level(bits: Tensor, labels: Tensor | None, plan: Plan) -> Tensor:
     """`decide` in torch alone, for any device: one scatter for each level of the hierarchy."""
-    magnitude = bits & 0x7FFFFFFF
-    ordered = torch.where((bits < 0) & (magnitude <= INFINITY), -magnitude, magnitude)  # NaN is the highest of all
-    keys = ordered.t().to(torch.int64, memory_format=torch.contiguous_format)  # (classes, rows)
+    keys = ordered(bits).t().to(torch.int64, memory_format=torch.contiguous_format)  # (classes, rows)
     keys = keys.mul_(1 << SCORE_SHIFT).add_(plan.base[:, None])
     if labels is not None:
         keys = torch.add(keys, labels.t().bool(), alpha=1 << LABEL_SHIFT)
@@ -157,6 +155,13 @@ def decide_by_level(bits: Tensor, labels: Tensor | None, plan: Plan) -> Tensor:
         comparable.scatter_reduce_(0, parents, comparable.index_select(0, children), "amax")
     ranks = keys.bitwise_and_(RANK_MASK).t().contiguous()
     return plan.by_rank.expand(bits.shape[0], -1).gather(1, ranks)
+
+
+def ordered(bits: Tensor) -> Tensor:
+    """Sign and magnitude as one signed integer: in the order of the scores, with NaN of either sign the highest."""
+    sign = bits >> 31
+    numbers = ((bits & 0x7FFFFFFF) ^ sign) - sign
+    return numbers.masked_fill_(numbers < -INFINITY, 0x7FFFFFFF)
 
 
 def _comparable(keys: Tensor) -> Tensor:
