@@ -15,6 +15,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 import chmcnn
+from chmcnn._files import atomic
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -46,7 +47,6 @@ def peak_bytes(call: Callable[[], object]) -> int:
 
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
     """Write the results of one benchmark, with what they were measured on."""
-    RESULTS.mkdir(exist_ok=True)
     content = {
         "command": command,
         "machine": {
@@ -60,5 +60,6 @@ def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
         "rows": rows,
     }
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return path
