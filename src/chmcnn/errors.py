@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,8 @@ class ScoreError(ChmcnnError):
     """Scores that do not fit the hierarchy."""
 
 
-class ArffError(ChmcnnError):
-    """An ARFF file that cannot be read or written: which one, and the line and column where it goes wrong."""
+class FileError(ChmcnnError):
+    """A file that cannot be used: which one, and the line and column where it goes wrong, counted from 1."""
 
     def __init__(
         self, problem: str, path: Path | None = None, line: int | None = None, column: int | None = None
@@ -36,6 +36,26 @@ class ArffError(ChmcnnError):
         place += [f"column {column}"] if column else []
         super().__init__(f"{', '.join(place)}: {problem}." if place else f"{problem}.")
 
-    def at(self, path: Path, line: int) -> ArffError:
+    def at(self, path: Path, line: int) -> Self:
         """The same, with file and line."""
-        return ArffError(self.problem, path, line, self.column)
+        return type(self)(self.problem, path, line, self.column)
+
+
+class ArffError(FileError):
+    """An ARFF file that cannot be read or written."""
+
+
+class TableError(FileError):
+    """A table of features and labels that cannot be read."""
+
+
+class OntologyError(FileError):
+    """An OBO ontology, or a file of annotations with its terms, that cannot be read."""
+
+
+class DatasetError(ChmcnnError):
+    """A data set that there is not, or whose parts do not fit together."""
+
+
+class DownloadError(DatasetError):
+    """A file that is not here and could not be downloaded, or is not the one it should be."""

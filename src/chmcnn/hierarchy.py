@@ -258,6 +258,18 @@ class Hierarchy:
         sizes = np.bincount(depth, minlength=self.depth)[::-1]
         return self.edges[np.argsort(-depth, kind="stable")], sizes
 
+    def restrict(self, names: Iterable[str]) -> Hierarchy:
+        """Keep some classes and all of their ancestors, in column order.
+
+        >>> Hierarchy.from_paths(["01/04/02", "02"]).restrict(["01/04"]).classes
+        ('01', '01/04')
+        """
+        kept = np.zeros(len(self), dtype=np.bool_)
+        kept[[self.index(name) for name in names]] = True
+        kept = _labels.close(self, kept[None])[0]
+        edges = self.edges[kept[self.edges].all(axis=1)]
+        return Hierarchy(self._name(np.flatnonzero(kept)), (np.cumsum(kept) - 1)[edges])
+
     # Labels and scores
 
     def encode(self, label_sets: Iterable[Collection[str]]) -> NDArray[np.bool_]:

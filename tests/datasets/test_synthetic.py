@@ -7,20 +7,19 @@ from chmcnn.datasets.synthetic import random_hierarchy, two_rectangles
 
 def share_inside(step: int) -> float:
     """How much of the smaller rectangle lies in the bigger one."""
-    problem = two_rectangles(step, rows=0)
-    right = problem.smaller.left + problem.smaller.width
-    return float(np.clip((right - problem.bigger.left) / problem.smaller.width, 0, 1))
+    smaller, bigger = two_rectangles(step, rows=1).rectangles
+    return float(np.clip((smaller.left + smaller.width - bigger.left) / smaller.width, 0, 1))
 
 
 def test_the_rectangles_meet_where_the_paper_says() -> None:
     assert [share_inside(step) for step in (1, 2, 3)] == [0, 0, 0]
     assert 0 < share_inside(4) < share_inside(5) < 0.65
     assert share_inside(6) == pytest.approx(0.65, abs=0.01)
-    last = two_rectangles(9, rows=0)
+    smaller, bigger = two_rectangles(9, rows=1).rectangles
     for start, extent in (("left", "width"), ("bottom", "height")):
-        centres = [getattr(r, start) + getattr(r, extent) / 2 for r in (last.smaller, last.bigger)]
+        centres = [getattr(r, start) + getattr(r, extent) / 2 for r in (smaller, bigger)]
         assert centres[0] == pytest.approx(centres[1], abs=0.001)
-        assert getattr(last.smaller, extent) < getattr(last.bigger, extent)
+        assert getattr(smaller, extent) < getattr(bigger, extent)
 
 
 def test_labels_say_which_rectangle_a_point_is_in() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from chmcnn import ChmcnnError, __version__
+from chmcnn.cli import datasets
 from chmcnn.cli.demo import demo
 
 _INTERRUPTED = 130
@@ -20,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.add_typer(datasets.app, name="datasets")
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 -- the form typer calls

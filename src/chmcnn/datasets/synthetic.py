@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from chmcnn.errors import ChmcnnError
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from chmcnn.datasets.dataset import Dataset
 
 STEPS = 9
 """Positions of the smaller of the two rectangles: outside the bigger one at 1, in its centre at 9."""
@@ -33,21 +36,29 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoRectangles:
-    """Points of the unit square; class A is the smaller rectangle, class B both together.
+class Rectangles:
+    """Points of the unit square, labelled by the rectangles they are in.
 
-    ``X`` holds the points (rows, 2), ``Y`` the labels (rows, 2) in the order of ``hierarchy``.
+    ``X`` holds the points (rows, 2), ``Y`` the labels (rows, classes) in the order of ``hierarchy``.
     """
 
     hierarchy: Hierarchy
-    smaller: Rectangle
-    bigger: Rectangle
+    rectangles: tuple[Rectangle, ...]  # in the order of the classes
     X: NDArray[np.float64]
     Y: NDArray[np.bool_]
 
+    @classmethod
+    def draw(cls, hierarchy: Hierarchy, rectangles: tuple[Rectangle, ...], rows: int, seed: int) -> Self:
+        """Draw points; a class has those in its own rectangle, and in those of its descendants."""
+        if rows < 1:
+            raise ChmcnnError(f"{rows} rows were asked for; expected 1 or more.")
+        points = np.random.default_rng(seed).random((rows, 2))
+        inside = np.stack([rectangle.holds(points) for rectangle in rectangles], axis=1)
+        return cls(hierarchy, rectangles, points, hierarchy.close(inside))
 
-def two_rectangles(step: int, *, rows: int = 5000, seed: int = 0) -> TwoRectangles:
-    """Draw the paper's first synthetic problem at one of its 9 steps.
+
+def two_rectangles(step: int, *, rows: int = 5000, seed: int = 0) -> Rectangles:
+    """Draw the paper's first synthetic problem at one of its 9 steps: A is the smaller rectangle, B both together.
 
     The paper gives no coordinates. These agree with what it says: the rectangles are disjoint at steps 1 to 3, overlap
     from step 4 on, the smaller one has 65 % of its area in the bigger one at step 6, and is in its centre at step 9.
@@ -61,10 +72,25 @@ def two_rectangles(step: int, *, rows: int = 5000, seed: int = 0) -> TwoRectangl
     width = 0.3
     smaller = Rectangle(left=0.02 + 0.232 * width * (step - 1), bottom=0.25, width=width, height=0.5)
     bigger = Rectangle(left=0.473, bottom=0.075, width=1.69 * width, height=0.85)
-    points = np.random.default_rng(seed).random((rows, 2))
-    in_a = smaller.holds(points)
-    hierarchy = Hierarchy.from_edges([("B", "A")])
-    return TwoRectangles(hierarchy, smaller, bigger, points, np.stack((in_a, in_a | bigger.holds(points)), axis=1))
+    return Rectangles.draw(Hierarchy.from_edges([("B", "A")]), (smaller, bigger), rows, seed)
+
+
+def nine_rectangles(*, rows: int = 5000, seed: int = 0) -> Rectangles:
+    """Draw the paper's second synthetic problem: A5 is an ancestor, and A3 a descendant, of every other class.
+
+    The rectangles stand in three rows of three, A1 to A3 on top; big ones in the corners, a small one in the middle.
+
+    >>> problem = nine_rectangles(rows=4)
+    >>> problem.hierarchy.roots, problem.hierarchy.leaves, problem.Y.shape
+    (('A5',), ('A3',), (4, 9))
+    """
+    spans = ((0.1, 0.3), (0.45, 0.1), (0.6, 0.3))  # start and length along either axis
+    rectangles = tuple(
+        Rectangle(left, bottom, width, height) for bottom, height in reversed(spans) for left, width in spans
+    )
+    between = [f"A{number}" for number in (1, 2, 4, 6, 7, 8, 9)]
+    edges = [("A5", name) for name in between] + [(name, "A3") for name in between]
+    return Rectangles.draw(Hierarchy.from_edges(edges), rectangles, rows, seed)
 
 
 def random_hierarchy(classes: int, *, edges: int | None = None, depth: int, seed: int = 0) -> Hierarchy:
@@ -97,3 +123,67 @@ def random_hierarchy(classes: int, *, edges: int | None = None, depth: int, seed
         keys = np.unique(np.concatenate((keys, random.integers(0, first[level[child]]) * classes + child)))
     digits = len(str(classes - 1))
     return Hierarchy([f"c{number:0{digits}}" for number in range(classes)], np.stack(np.divmod(keys, classes), axis=1))
+
+
+def learnable(  # noqa: PLR0913 -- all by name, each with a default
+    *,
+    rows: int = 1000,
+    features: int = 50,
+    classes: int = 30,
+    depth: int = 3,
+    edges: int | None = None,
+    labels: float = 1.5,
+    imbalance: float = 1.0,
+    noise: float = 1.0,
+    sparse: bool = False,
+    seed: int = 0,
+) -> Dataset:
+    """Draw a data set that a model can learn: each class moves the rows that have it in a direction of its own.
+
+    Parameters
+    ----------
+    rows, features
+        Size of the table; 60 % of the rows are for training, 20 % each for validation and test.
+    classes, depth, edges
+        Size of the hierarchy, as in `random_hierarchy`: a tree, or a DAG with more edges than a tree has.
+    labels
+        How many most specific classes a row is given on average, 1 or more.
+    imbalance
+        0 draws all classes alike; the bigger, the rarer the rare ones: the k-th class is drawn ``k ** -imbalance``
+        times as often as the first.
+    noise
+        Deviation of what is added to the features, whose own deviation is 1. With 0 there is none.
+    sparse
+        Whether the label matrices are sparse.
+    seed
+        Draws everything.
+
+    Examples
+    --------
+    >>> learnable(rows=100, features=5, classes=10, edges=12, depth=3)
+    Dataset(learnable: 60 + 20 + 20 rows, 5 features, Hierarchy(10 classes, 12 edges, 1 root, depth 3))
+    """
+    from chmcnn.datasets.dataset import Dataset, Table, split
+
+    checks = {"rows": (rows, 5), "features": (features, 1), "labels": (labels, 1), "imbalance": (imbalance, 0)}
+    for name, (value, least) in {**checks, "noise": (noise, 0)}.items():
+        if not value >= least:
+            raise ChmcnnError(f"{name} is {value}; expected {least} or more.")
+    hierarchy = random_hierarchy(classes, edges=edges, depth=depth, seed=seed)
+    random = np.random.default_rng(seed)
+    chances = np.arange(1, classes) ** -float(imbalance)  # of all but the root, which every row has
+    order = random.permutation(np.arange(1, classes))
+    given = np.repeat(np.arange(rows), 1 + random.poisson(labels - 1, rows))
+    drawn = random.choice(order, size=len(given), p=chances / chances.sum())
+    marks = csr_array((np.ones(len(given)), (given, drawn)), shape=(rows, classes))
+    matrix = hierarchy.close(csr_array(marks > 0))
+    signal = matrix.astype(np.float64) @ random.standard_normal((classes, features))
+    signal = (signal - signal.mean(axis=0)) / np.maximum(signal.std(axis=0), 1e-9)
+    table = Table(
+        signal + noise * random.standard_normal(signal.shape),
+        matrix if sparse else matrix.toarray(),
+        hierarchy,
+        source="learnable",
+    )
+    train, valid, test = split(table, 0.6, 0.2, 0.2, seed=seed)
+    return Dataset("learnable", train, valid, test)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from chmcnn.constraint import delegates, max_constraint
-from chmcnn.datasets.synthetic import TwoRectangles, two_rectangles
+from chmcnn.datasets.synthetic import Rectangles, two_rectangles
 from chmcnn.nn import MLP, MCLoss
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _GRID = 201
 class Result:
     """What a trained network says, of its test points and of a grid over the unit square."""
 
-    problem: TwoRectangles
+    problem: Rectangles
     step: int
     delegated: float  # share of the test points of A whose prediction for B is delegated to A
     accuracy: float  # share of the test points for which both classes are right at the threshold 0.5
@@ -61,7 +61,7 @@ def run(step: int, *, epochs: int = 20_000, seed: int = 0, progress: Callable[[]
 def _train(  # noqa: PLR0913, PLR0917
     points: torch.Tensor,
     labels: torch.Tensor,
-    problem: TwoRectangles,
+    problem: Rectangles,
     epochs: int,
     seed: int,
     progress: Callable[[], object] | None,

@@ -27,7 +27,7 @@ def draw(results: Sequence[Result]) -> Figure:
         a, b = (result.problem.hierarchy.index(name) for name in "AB")
         shown = (result.h[..., a], result.h[..., b], result.constrained[..., b])
         for axis, values in zip(row, shown, strict=True):
-            image = _draw_one(axis, values, (result.problem.smaller, result.problem.bigger))
+            image = _draw_one(axis, values, result.problem.rectangles)
         row[0].set_ylabel(f"{result.delegated:.0%} of A delegated", fontsize=11)
     for axis, title in zip(axes[0], ("network h, class A", "network h, class B", "constrained, class B"), strict=True):
         axis.set_title(title, fontsize=11)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chmcnn.datasets.arff import cells
+from chmcnn.datasets.text import decode
 from chmcnn.errors import ArffError, HierarchyError
 from chmcnn.hierarchy import Hierarchy
 
@@ -51,18 +52,7 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 def read_text(path: Path) -> str:
     """Read a file that must be text in UTF-8."""
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = content[: error.start]
-        column = error.start - (before.rfind(b"\n") + 1) + 1
-        raise ArffError("the file is not text in UTF-8", path, before.count(b"\n") + 1, column) from None
-    if "\0" in text:
-        before_zero = text[: text.index("\0")]
-        column = len(before_zero) - before_zero.rfind("\n")
-        raise ArffError("the file is not text: it has a zero byte", path, before_zero.count("\n") + 1, column)
-    return text
+    return decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path, ArffError)
 
 
 def parse(lines: list[str], path: Path) -> Header:

@@ -1,0 +1,85 @@
+"""Measure the benchmark's files, and write what `chmcnn.datasets` knows of them: ``python -m benchmarks.catalogue``."""
+
+import json
+from pathlib import Path
+
+from benchmarks.shapes import data_folder
+from chmcnn._files import atomic
+from chmcnn.datasets import arff
+from chmcnn.datasets.dataset import ROOTS
+from chmcnn.datasets.files import blob_id
+
+TARGET = Path(__file__).parent.parent / "src" / "chmcnn" / "datasets" / "catalogue.json"
+REPOSITORY = "https://github.com/EGiunchiglia/C-HMCNN"
+COMMIT = "e887855ab4b3b8f22e4fafc80a0a33c1d1ac0041"
+NAMES = ("cellcycle", "derisi", "eisen", "expr", "gasch1", "gasch2", "seq", "spo")
+OTHERS = {
+    "diatoms": ("Diatoms_train", "Diatoms_test"),
+    "enron": ("Enron_corr_trainvalid", "Enron_corr_test"),
+    "imclef07a": ("ImCLEF07A_Train", "ImCLEF07A_Test"),
+    "imclef07d": ("ImCLEF07D_Train", "ImCLEF07D_Test"),
+}
+NOT_AT_HAND = {  # ids in the authors' repository of files that could not be measured
+    "datasets_FUN/expr_FUN/expr_FUN.train.arff": "ca9cf9c613b7b0c170b3fc265997ef512faf934c",
+    "datasets_GO/expr_GO/expr_GO.train.arff": "0ffe98f15cd017ba7f57f1dd53e041a6427e6e09",
+}
+
+
+def paths() -> dict[str, dict[str, str]]:
+    """Files of each data set by part, below the folder of the data."""
+    found = {
+        f"{name}_{kind}": {
+            part: f"datasets_{kind}/{name}_{kind}/{name}_{kind}.{part}.arff" for part in ("train", "valid", "test")
+        }
+        for kind in ("FUN", "GO")
+        for name in NAMES
+    }
+    others = {
+        name: {part: f"others/{file}.arff" for part, file in zip(("train", "test"), files, strict=True)}
+        for name, files in OTHERS.items()
+    }
+    return found | others
+
+
+def measure(path: str) -> tuple[dict[str, object], dict[str, int]]:
+    """What is known of a file, and of the data set it belongs to."""
+    known: dict[str, object] = {"path": f"HMC_data/{path}"}
+    file = data_folder() / path
+    if path in NOT_AT_HAND and not file.exists():
+        return known | {"blob": NOT_AT_HAND[path], "bytes": None, "rows": None}, {}
+    table = arff.read(file)
+    size = {
+        "features": table.features.shape[1],
+        "classes": len(table.hierarchy),
+        "evaluated": len(set(table.hierarchy) - ROOTS),
+        "edges": len(table.hierarchy.edges),
+        "depth": table.hierarchy.depth,
+    }
+    content = file.read_bytes()
+    return known | {"blob": blob_id(content), "bytes": len(content), "rows": len(table.labels)}, size
+
+
+def entry(files: dict[str, str]) -> dict[str, object]:
+    """One data set."""
+    measured = {part: measure(path) for part, path in files.items()}
+    sizes = [size for _, size in measured.values() if size]
+    if any(size != sizes[0] for size in sizes):
+        raise SystemExit(f"The parts of a data set differ: {measured}")
+    return sizes[0] | {"files": {part: file for part, (file, _) in measured.items()}}
+
+
+def main() -> None:
+    """Write the catalogue."""
+    content = {
+        "written by": "python -m benchmarks.catalogue",
+        "repository": REPOSITORY,
+        "commit": COMMIT,
+        "datasets": {name: entry(files) for name, files in paths().items()},
+    }
+    with atomic(TARGET) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(f"{len(paths())} data sets: {TARGET}")
+
+
+if __name__ == "__main__":
+    main()

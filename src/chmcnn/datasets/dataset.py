@@ -1,0 +1,259 @@
+"""`Table` and `Dataset`: rows with their labels, and the parts that a model is trained, chosen and tested on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from chmcnn import _names
+from chmcnn.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from chmcnn.hierarchy import Hierarchy
+
+Features: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
+Labels: TypeAlias = np.ndarray | sparse.csr_array
+
+ROOTS = frozenset(
+    {"root", *(f"GO{mark}{number}" for mark in ("", ":") for number in ("0003674", "0005575", "0008150"))}
+)
+"""Classes that every row has, or nearly: they are in the hierarchy, but the field leaves them out of every measure."""
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Table:
+    """Rows of features with their labels. It never changes: arrays are read-only, and ``X`` gives a new DataFrame.
+
+    Parameters
+    ----------
+    X
+        Features (rows, features): a DataFrame of numbers and categories, an array, or a sparse matrix. An array or a
+        sparse matrix is not copied: leave it alone afterwards.
+    Y
+        A 0/1 matrix (rows, classes) in the order of ``hierarchy.classes``, dense or sparse, or label sets. Ancestors
+        are added.
+    hierarchy
+        The classes.
+    source
+        Where the rows come from, for messages.
+
+    Examples
+    --------
+    >>> from chmcnn import Hierarchy
+    >>> table = Table(np.eye(3), [{"a/b"}, {"a"}, {"c"}], Hierarchy.from_paths(["a/b", "c"]))
+    >>> table
+    Table(3 rows, 3 features, 3 classes)
+    >>> table.Y.astype(int)
+    array([[1, 1, 0],
+           [1, 0, 0],
+           [0, 0, 1]])
+    """
+
+    hierarchy: Hierarchy
+    source: str
+    _features: Features = field(repr=False)
+    _labels: Labels = field(repr=False)
+
+    def __init__(
+        self,
+        X: pd.DataFrame | ArrayLike | sparse.sparray,  # noqa: N803 -- the field's name for it
+        Y: ArrayLike | sparse.sparray | Iterable[Collection[str]],  # noqa: N803
+        hierarchy: Hierarchy,
+        source: str = "",
+    ) -> None:
+        features = _as_features(X)
+        labels = _as_labels(Y, hierarchy)
+        if features.shape[0] != labels.shape[0]:
+            raise DatasetError(f"X has {_names.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
+        values = {"hierarchy": hierarchy, "source": source, "_features": features, "_labels": labels}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def X(self) -> Features:  # noqa: N802
+        """Features: a DataFrame, an array or a sparse matrix (rows, features)."""
+        return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else self._features
+
+    @property
+    def Y(self) -> Labels:  # noqa: N802
+        """Labels with all their ancestors: a boolean matrix (rows, classes), dense or sparse."""
+        return self._labels
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of a DataFrame; otherwise their numbers."""
+        if isinstance(self._features, pd.DataFrame):
+            return tuple(str(name) for name in self._features.columns)
+        return tuple(f"x{number}" for number in range(self._features.shape[1]))
+
+    def take(self, rows: ArrayLike) -> Table:
+        """The rows at those positions, in that order."""
+        at = np.asarray(rows)
+        features = self._features.iloc[at] if isinstance(self._features, pd.DataFrame) else self._features[at]
+        return Table(features, self._labels[at], self.hierarchy, self.source)
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return int(self._features.shape[0])
+
+    def __repr__(self) -> str:
+        """Show the size."""
+        counts = (
+            _names.count(len(self), "row"),
+            _names.count(self._features.shape[1], "feature"),
+            _names.count(len(self.hierarchy), "class"),
+        )
+        return f"Table({', '.join(counts)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Three tables with the same features and classes: to train on, to choose with, and to test on.
+
+    Parameters
+    ----------
+    name
+        What to call it in tables and pictures.
+    train, valid, test
+        The tables.
+    evaluated
+        Which classes count in losses and measures (classes,); by default all but the roots ``ROOTS`` of the field's
+        benchmarks.
+    unverified
+        Files that were named by the user in place of the benchmark's own.
+    """
+
+    name: str
+    train: Table
+    valid: Table
+    test: Table
+    evaluated: NDArray[np.bool_] = None  # type: ignore[assignment]  # set below
+    unverified: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit together."""
+        for part in (self.valid, self.test):
+            _refuse_other_columns(self.train, part)
+            _refuse_other_classes(self.train, part)
+        classes = self.hierarchy.classes
+        counted = [name not in ROOTS for name in classes] if self.evaluated is None else self.evaluated
+        evaluated = np.array(counted, dtype=np.bool_)
+        if evaluated.shape != (len(classes),):
+            raise DatasetError(
+                f"evaluated has shape {evaluated.shape}; expected ({len(classes)},), one for each class."
+            )
+        evaluated.setflags(write=False)
+        object.__setattr__(self, "evaluated", evaluated)
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The classes, the same for all parts."""
+        return self.train.hierarchy
+
+    @property
+    def parts(self) -> Mapping[str, Table]:
+        """The three tables by name."""
+        return {"train": self.train, "valid": self.valid, "test": self.test}
+
+    @property
+    def title(self) -> str:
+        """The name, marked where a file is not the benchmark's own: what everything computed from it is called."""
+        return f"{self.name} (not verified)" if self.unverified else self.name
+
+    def __repr__(self) -> str:
+        """Show the size."""
+        rows = " + ".join(f"{len(part):,}" for part in self.parts.values())
+        features = _names.count(len(self.train.feature_names), "feature")
+        return f"Dataset({self.title}: {rows} rows, {features}, {self.hierarchy!r})"
+
+
+def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
+    """Divide the rows at random into parts of the given shares, which add up to 1.
+
+    Rows keep their order inside a part. The same seed gives the same parts.
+
+    >>> from chmcnn import Hierarchy
+    >>> table = Table(np.eye(10), [{"a"}] * 10, Hierarchy.from_paths(["a"]))
+    >>> split(table, 0.7, 0.3)
+    (Table(7 rows, 10 features, 1 class), Table(3 rows, 10 features, 1 class))
+    """
+    if not shares or min(shares) <= 0 or not math.isclose(sum(shares), 1):
+        raise DatasetError(f"The shares are {shares}; expected positive numbers that add up to 1, such as 0.7 and 0.3.")
+    ends = [0, *np.rint(np.cumsum(shares) * len(table)).astype(int).tolist()]
+    if any(start == end for start, end in pairwise(ends)):
+        rows = _names.count(len(table), "row")
+        raise DatasetError(f"{rows} cannot be divided into shares of {shares}: a part would be empty.")
+    order = np.random.default_rng(seed).permutation(len(table))
+    return tuple(table.take(np.sort(order[start:end])) for start, end in pairwise(ends))
+
+
+def _as_features(given: Any) -> Features:  # noqa: ANN401 -- whatever a user has
+    if isinstance(given, pd.DataFrame):
+        if given.columns.has_duplicates:
+            twice = given.columns[given.columns.duplicated()][0]
+            raise DatasetError(f"Column {twice!r} of X is there twice; rename one of them.")
+        return given.copy(deep=False)
+    if isinstance(given, sparse.sparray | sparse.spmatrix):
+        return _frozen(cast("Any", sparse.csr_array)(given))
+    matrix = np.asarray(given).view()
+    if matrix.ndim != 2:
+        raise DatasetError(f"X has shape {matrix.shape}; expected (rows, features).")
+    matrix.setflags(write=False)
+    return matrix
+
+
+def _as_labels(given: Any, hierarchy: Hierarchy) -> Labels:  # noqa: ANN401
+    if isinstance(given, sparse.sparray | sparse.spmatrix):
+        return _frozen(hierarchy.close(cast("sparse.sparray", given)))
+    rows = given if hasattr(given, "ndim") else list(given)
+    is_matrix = hasattr(rows, "ndim") or (rows and not isinstance(rows[0], str | set | frozenset) and _numbers(rows[0]))
+    matrix = hierarchy.close(rows) if is_matrix else hierarchy.encode(rows)
+    matrix.setflags(write=False)
+    return matrix
+
+
+def _numbers(row: Any) -> bool:  # noqa: ANN401
+    """Whether a row is one of a 0/1 matrix, and not a list of names."""
+    return len(row) > 0 and not isinstance(next(iter(row)), str)
+
+
+def _frozen(matrix: sparse.csr_array) -> sparse.csr_array:
+    frozen = sparse.csr_array(
+        tuple(part.view() for part in (matrix.data, matrix.indices, matrix.indptr)), shape=matrix.shape
+    )
+    for part in (frozen.data, frozen.indices, frozen.indptr):
+        part.setflags(write=False)
+    return frozen
+
+
+def _refuse_other_columns(train: Table, other: Table) -> None:
+    expected, found = train.feature_names, other.feature_names
+    if expected == found:
+        return
+    place = f"{other.source or 'Another part'} has other columns than {train.source or 'the training part'}"
+    missing = [name for name in expected if name not in set(found)]
+    added = [name for name in found if name not in set(expected)]
+    details = [f"it has no {missing[0]!r}" if missing else "", f"{added[0]!r} is new" if added else ""]
+    differences = len(missing) + len(added)
+    more = f" ({differences} differences in all)" if differences > 2 else ""
+    what = " and ".join(filter(None, details)) or "they are the same in another order"
+    raise DatasetError(f"{place}: {what}{more}. All parts need the same columns, in the same order.")
+
+
+def _refuse_other_classes(train: Table, other: Table) -> None:
+    if train.hierarchy == other.hierarchy:
+        return
+    place = f"{other.source or 'Another part'} has other classes than {train.source or 'the training part'}"
+    differing = sorted(set(train.hierarchy) ^ set(other.hierarchy))
+    what = f"{differing[0]!r} is only in one of them" if differing else "they have other edges, or another order"
+    raise DatasetError(f"{place}: {what}. Read all parts with one hierarchy.")

@@ -1,0 +1,146 @@
+"""The benchmark's files: finding them here, downloading them, and making sure that they are the right ones."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chmcnn._files import atomic
+from chmcnn.datasets.catalogue import catalogue
+from chmcnn.errors import ChmcnnError, DownloadError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from chmcnn.datasets.catalogue import File
+
+DATA = "CHMCNN_DATA"
+"""Environment variable: a folder that has the files, such as a clone of the authors' repository."""
+CACHE = "CHMCNN_CACHE"
+"""Environment variable: where downloads go; by default the user's folder for caches."""
+MIRROR = "CHMCNN_MIRROR"
+"""Environment variable: an address to download from in place of the authors' repository. Files are verified anyway."""
+
+_SECONDS = 30
+"""How long to wait for a server that says nothing."""
+
+
+def blob_id(content: bytes) -> str:
+    """The id that git has for a file with that content.
+
+    >>> blob_id(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def is_right(path: Path, file: File) -> bool:
+    """Whether a file on disk is the authors' one."""
+    return path.is_file() and blob_id(path.read_bytes()) == file.blob
+
+
+def cache_folder() -> Path:
+    """Where downloads go."""
+    if os.environ.get(CACHE):
+        return Path(os.environ[CACHE]).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("chmcnn"))
+
+
+def address(file: File) -> str:
+    """Where a file is downloaded from."""
+    source = catalogue()
+    raw = source.repository.replace("https://github.com", "https://raw.githubusercontent.com")
+    return f"{os.environ.get(MIRROR) or f'{raw}/{source.commit}'}/{file.path}"
+
+
+def find(file: File, data_dir: Path | None = None) -> Path | None:
+    """Look for a file in ``data_dir`` or else ``CHMCNN_DATA``, then in the cache."""
+    folder = data_dir or (Path(os.environ[DATA]).expanduser() if os.environ.get(DATA) else None)
+    for candidate in _in_folder(file, folder) if folder else ():
+        if is_right(candidate, file):
+            return candidate
+        if candidate.exists():
+            raise DownloadError(
+                f"{candidate} is not the file of the benchmark: its git blob id is {blob_id(candidate.read_bytes())}, "
+                f"however that of {file.name} is {file.blob}. Remove it, and it is downloaded; or name it as the file "
+                "of its part, and everything computed from it is marked as not verified."
+            )
+    cached = cache_folder() / file.path
+    return cached if is_right(cached, file) else None
+
+
+def fetch(file: File, progress: Progress | None = None) -> Path:
+    """Download a file into the cache. Only a complete and verified one ever gets there."""
+    target = cache_folder() / file.path
+    try:
+        with atomic(target) as temporary:
+            _download(file, temporary, progress)
+            _refuse_altered(temporary, file)
+    except DownloadError:
+        raise
+    except (ChmcnnError, OSError) as error:
+        raise DownloadError(f"{error} Set {CACHE} to a folder that you can write to.") from None
+    return target
+
+
+def _download(file: File, target: Path, progress: Progress | None) -> None:
+    import requests
+    from pooch import HTTPDownloader
+
+    bar = _Bar(progress, progress.add_task(file.name, total=file.bytes)) if progress else False
+    try:
+        HTTPDownloader(progressbar=bar, timeout=_SECONDS, chunk_size=1 << 16)(address(file), str(target), None)
+    except requests.RequestException as error:
+        raise DownloadError(
+            f"{file.name} is not here, and could not be downloaded from {address(file)}: {_reason(error)}. "
+            f"Without a network, {_way_out(file)}"
+        ) from None
+
+
+def _refuse_altered(path: Path, file: File) -> None:
+    if not is_right(path, file):
+        raise DownloadError(
+            f"{address(file)} sent something else than {file.name}: {path.stat().st_size:,} bytes with the git blob id "
+            f"{blob_id(path.read_bytes())}, however {file.blob} was expected. Nothing was kept. Try again, or "
+            f"{_way_out(file)}"
+        )
+
+
+class _Bar:
+    """What pooch shows its progress on: a task of a rich display."""
+
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self.progress, self.task = progress, task
+        self.total = 0  # pooch sets it to what the server says; the catalogue knows better
+
+    def update(self, amount: int) -> None:
+        self.progress.advance(self.task, amount)
+
+    def reset(self) -> None:
+        """Pooch starts over before it completes the bar."""
+        self.progress.update(self.task, completed=0)
+
+    def close(self) -> None:
+        """Nothing to close: the display belongs to the caller."""
+
+
+def _in_folder(file: File, folder: Path) -> tuple[Path, Path]:
+    """Places in a copy of the authors' repository, or of its folder of data."""
+    return folder / file.path, folder / file.path.removeprefix("HMC_data/")
+
+
+def _reason(error: Exception) -> str:
+    """The innermost of the errors that a library wrapped into each other."""
+    inner = getattr(error, "reason", None) or next((part for part in error.args if isinstance(part, Exception)), None)
+    return _reason(inner) if isinstance(inner, Exception) else str(error).rstrip(".")
+
+
+def _way_out(file: File) -> str:
+    return (
+        f"get it elsewhere and put it at {cache_folder() / file.path}, or set {DATA} to a folder that has "
+        f"{file.path.removeprefix('HMC_data/')}."
+    )

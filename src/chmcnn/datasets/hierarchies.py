@@ -1,0 +1,38 @@
+"""A hierarchy from a file of any kind that is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chmcnn.datasets import arff, delimited, obo, text
+from chmcnn.errors import FileError, HierarchyError
+from chmcnn.hierarchy import Hierarchy
+
+
+def read_hierarchy(path: str | Path, *, part_of: bool = False) -> Hierarchy:
+    """Read a hierarchy; the file's ending says what it is.
+
+    Parameters
+    ----------
+    path
+        ``.csv`` or ``.tsv``: edges, in columns ``parent`` and ``child``. ``.json``: what `Hierarchy.to_json` wrote.
+        ``.obo``: an ontology. ``.arff``: a hierarchical ARFF file.
+    part_of
+        Of an ontology, whether parts are below their wholes too.
+    """
+    file = Path(path)
+    kind = text.ending(file)
+    if not file.is_file():
+        raise FileError("the file of the hierarchy is not there", file)
+    if kind in delimited.DELIMITERS:
+        return Hierarchy.from_csv(file, delimiter=delimited.DELIMITERS[kind])
+    if kind == ".obo":
+        return obo.read(file, part_of=part_of).hierarchy
+    if kind == ".arff":
+        return arff.read_hierarchy(file)
+    if kind != ".json":
+        raise FileError(f"the ending {kind!r} is not known; expected .csv, .tsv, .json, .obo or .arff", file)
+    try:
+        return Hierarchy.from_json("".join(text.lines(file)))
+    except HierarchyError as error:
+        raise FileError(str(error).rstrip("."), file) from None

@@ -1,0 +1,114 @@
+"""`load`: a data set by its name, of the benchmark or the one inside the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chmcnn.datasets import arff, digits, files
+from chmcnn.datasets.catalogue import catalogue, unknown
+from chmcnn.datasets.dataset import Dataset, Table, split
+from chmcnn.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from chmcnn.datasets.catalogue import Entry, File
+
+EMBEDDED = {digits.NAME: digits.load}
+"""Data sets that need no file."""
+VALIDATION_SHARE = 0.3
+"""Share of the training rows that serve as validation data where a data set has none of its own."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of all data sets.
+
+    >>> names()[:3]
+    ('digits', 'cellcycle_FUN', 'derisi_FUN')
+    """
+    return (*EMBEDDED, *catalogue().entries)
+
+
+def load(
+    name: str,
+    *,
+    data_dir: str | Path | None = None,
+    named: Mapping[str, str | Path] | None = None,
+    seed: int = 0,
+    quiet: bool = False,
+) -> Dataset:
+    """Load one of the paper's 20 data sets, or ``"digits"``, the small one inside the package.
+
+    Files are looked for in ``data_dir`` or else in the folder that ``CHMCNN_DATA`` names, then in the user's cache, and
+    otherwise downloaded from the authors' repository and verified.
+
+    Parameters
+    ----------
+    name
+        One of `names`, such as ``"cellcycle_FUN"``.
+    data_dir
+        A copy of the authors' repository, or of its folder ``HMC_data``.
+    named
+        Files of your own in place of the benchmark's: ``{"train": "expr_FUN.train.arff"}``. They are not verified, and
+        the data set's ``title`` says so.
+    seed
+        Draws the validation rows of the four data sets that have none of their own, 30 % of the training rows.
+    quiet
+        No progress of downloads.
+
+    Examples
+    --------
+    >>> load("digits")
+    Dataset(digits: 1,000 + 297 + 500 rows, 64 features, Hierarchy(19 classes, 23 edges, 3 roots, depth 2))
+    """
+    own = {part: Path(path) for part, path in (named or {}).items()}
+    if name in EMBEDDED:
+        if own:
+            raise DatasetError(f"The data set {name!r} has no files; {next(iter(own))!r} cannot be named.")
+        return EMBEDDED[name]()
+    if name not in catalogue().entries:
+        raise DatasetError(unknown(name, list(names())))
+    entry = catalogue()[name]
+    _refuse_other_parts(entry, own)
+    missing = [file for part, file in entry.files.items() if part not in own]
+    found = locate(missing, Path(data_dir) if data_dir else None, quiet=quiet)
+    paths = {part: own.get(part) or found[file] for part, file in entry.files.items()}
+    unverified = tuple(str(path) for part, path in own.items() if not files.is_right(path, entry.files[part]))
+    tables = {part: _table(path) for part, path in paths.items()}
+    if "valid" not in tables:
+        tables["train"], tables["valid"] = split(tables["train"], 1 - VALIDATION_SHARE, VALIDATION_SHARE, seed=seed)
+    return Dataset(name, tables["train"], tables["valid"], tables["test"], unverified=unverified)
+
+
+def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool = False) -> dict[File, Path]:
+    """Find files, and download those that are not here."""
+    if data_dir and not data_dir.is_dir():
+        raise DatasetError(f"The folder of the data, {data_dir}, is not there; name one that is.")
+    found = {file: files.find(file, data_dir) for file in wanted}
+    missing = [file for file, path in found.items() if path is None]
+    if missing:
+        with _display(quiet=quiet) as progress:
+            found |= {file: files.fetch(file, progress) for file in missing}
+    return {file: path for file, path in found.items() if path}
+
+
+def _table(path: Path) -> Table:
+    content = arff.read(path)
+    return Table(content.features, content.labels, content.hierarchy, source=str(path))
+
+
+def _refuse_other_parts(entry: Entry, own: Mapping[str, Path]) -> None:
+    for part, path in own.items():
+        if part not in entry.files:
+            raise DatasetError(f"{entry.name} has no part {part!r}; its parts are {', '.join(entry.files)}.")
+        if not path.is_file():
+            raise DatasetError(f"{path}, named as the {part} part of {entry.name}, is not a file that is there.")
+
+
+def _display(*, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202 -- rich is imported only where it is used
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), disable=quiet)

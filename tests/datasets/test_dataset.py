@@ -1,0 +1,130 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from chmcnn import DatasetError, Hierarchy, LabelError
+from chmcnn.datasets import Dataset, Table, split
+
+TREE = Hierarchy.from_paths(["a/b", "c"])
+
+
+def table(rows: int = 10, *, columns: str = "xy", hierarchy: Hierarchy = TREE, source: str = "") -> Table:
+    frame = pd.DataFrame(np.arange(rows * len(columns), dtype=float).reshape(rows, -1), columns=list(columns))
+    return Table(frame, [{hierarchy.classes[-1]}] * rows, hierarchy, source)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [{"a/b"}, set()],
+        [["a/b"], []],
+        ({"a/b"}, frozenset()),
+        [[0, 1, 0], [0, 0, 0]],
+        np.array([[0, 1, 0], [0, 0, 0]]),
+        sparse.csr_array(np.array([[0, 1, 0], [0, 0, 0]])),
+        sparse.coo_matrix(np.array([[0, 1, 0], [0, 0, 0]])),
+    ],
+)
+def test_labels_of_any_form_are_closed(labels: object) -> None:
+    found = Table(np.zeros((2, 1)), labels, TREE).Y  # type: ignore[arg-type]
+    assert sparse.issparse(found) == sparse.issparse(labels)
+    dense = found if isinstance(found, np.ndarray) else found.toarray()
+    assert dense.tolist() == [[True, True, False], [False, False, False]]
+
+
+@pytest.mark.parametrize("features", [np.eye(3), sparse.csr_array(np.eye(3)), pd.DataFrame(np.eye(3)), [[1], [2], [3]]])
+def test_features_of_any_form_are_kept(features: object) -> None:
+    found = Table(features, [{"c"}] * 3, TREE)  # type: ignore[arg-type]
+    assert len(found) == 3
+    assert len(found.feature_names) == found.X.shape[1]
+    assert type(found.take([2, 0]).X) is type(found.X)
+    assert found.take([2, 0]).X.shape[0] == 2
+
+
+def test_nothing_changes_a_table() -> None:
+    array, labels = np.zeros((3, 2)), np.zeros((3, 3), dtype=bool)
+    found = Table(array, labels, TREE)
+    with pytest.raises(ValueError, match="read-only"):
+        found.X[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        found.Y[0, 0] = True
+    array[0, 0] = 5  # the array of the user stays writable
+    frame = table()
+    taken = frame.X
+    taken.loc[0, "x"] = 99.0
+    assert frame.X.loc[0, "x"] == 0
+    thin = Table(sparse.csr_array(np.eye(3)), sparse.csr_array(np.eye(3)), TREE)
+    for part in (thin.X, thin.Y):
+        with pytest.raises(ValueError, match="read-only"):
+            part.data[0] = 0
+    with pytest.raises(AttributeError):
+        frame.source = "other"  # type: ignore[misc]
+
+
+def test_tables_that_do_not_fit_together_are_refused() -> None:
+    with pytest.raises(DatasetError, match="X has 2 rows, however Y has 3"):
+        Table(np.zeros((2, 1)), [set()] * 3, TREE)
+    with pytest.raises(DatasetError, match=re.escape("X has shape (2,); expected (rows, features)")):
+        Table(np.zeros(2), [set()] * 2, TREE)
+    with pytest.raises(DatasetError, match="Column 'x' of X is there twice"):
+        Table(pd.DataFrame([[1, 2]], columns=["x", "x"]), [set()], TREE)
+    with pytest.raises(LabelError, match="Row 0: Unknown class 'd'"):
+        Table(np.zeros((1, 1)), [{"d"}], TREE)
+
+
+def test_a_data_set_leaves_the_roots_out_of_what_is_evaluated() -> None:
+    tree = Hierarchy.from_edges([("root", "GO0008150"), ("GO0008150", "GO0000001"), ("root", "other")])
+    part = table(hierarchy=tree)
+    data = Dataset("mine", part, part, part)
+    assert [name for name, counts in zip(tree, data.evaluated, strict=True) if counts] == ["GO0000001", "other"]
+    with pytest.raises(ValueError, match="read-only"):
+        data.evaluated[0] = True
+    own = Dataset("mine", part, part, part, evaluated=np.ones(len(tree), dtype=bool))
+    assert own.evaluated.all()
+    with pytest.raises(DatasetError, match=re.escape("evaluated has shape (2,); expected (4,)")):
+        Dataset("mine", part, part, part, evaluated=np.ones(2, dtype=bool))
+
+
+def test_a_file_that_is_not_verified_shows_in_the_title() -> None:
+    part = table()
+    assert Dataset("expr", part, part, part).title == "expr"
+    assert Dataset("expr", part, part, part, unverified=("mine.arff",)).title == "expr (not verified)"
+    assert "expr (not verified)" in repr(Dataset("expr", part, part, part, unverified=("mine.arff",)))
+
+
+def test_parts_with_other_columns_or_classes_are_refused() -> None:
+    train = table(source="train.csv")
+    with pytest.raises(
+        DatasetError, match=r"test\.csv has other columns than train\.csv: it has no 'y' and 'z' is new"
+    ):
+        Dataset("mine", train, train, table(columns="xz", source="test.csv"))
+    with pytest.raises(DatasetError, match="the same in another order"):
+        Dataset("mine", train, train, table(columns="yx"))
+    with pytest.raises(DatasetError, match="has no 'x' and 'u' is new \\(4 differences in all\\)"):
+        Dataset("mine", train, table(columns="uv"), train)
+    with pytest.raises(DatasetError, match="'a' is only in one of them. Read all parts with one hierarchy"):
+        Dataset("mine", train, train, table(hierarchy=Hierarchy.from_paths(["c"])))
+    with pytest.raises(DatasetError, match="other edges, or another order"):
+        Dataset("mine", train, train, table(hierarchy=Hierarchy.from_edges([("c", "a")], classes=TREE.classes)))
+
+
+def test_splitting_keeps_every_row_once_and_follows_the_seed() -> None:
+    whole = table(100)
+    parts = split(whole, 0.5, 0.3, 0.2, seed=4)
+    assert [len(part) for part in parts] == [50, 30, 20]
+    rows = [part.X.index.tolist() for part in parts]
+    assert sorted(sum(rows, [])) == list(range(100))
+    assert all(part == sorted(part) for part in rows)
+    assert [part.X.index.tolist() for part in split(whole, 0.5, 0.3, 0.2, seed=4)] == rows
+    assert [part.X.index.tolist() for part in split(whole, 0.5, 0.3, 0.2, seed=5)] != rows
+
+
+def test_shares_that_cannot_be_had_are_refused() -> None:
+    for shares in ((0.5, 0.4), (1.5, -0.5), ()):
+        with pytest.raises(DatasetError, match="expected positive numbers that add up to 1"):
+            split(table(), *shares)
+    with pytest.raises(DatasetError, match="1 row cannot be divided into shares of"):
+        split(table(1), 0.7, 0.3)

@@ -1,0 +1,125 @@
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks import shapes
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from chmcnn import TableError, datasets
+from chmcnn.datasets import Preprocessor
+
+TABLE = pd.DataFrame(
+    {
+        "size": [1.0, np.nan, 3.0, 8.0],
+        "kind": pd.Categorical(["a", None, "b", "a"], categories=["a", "b", "never"]),
+        "word": ["x", "y", None, "y"],
+        "flag": [True, False, True, True],
+        "never": [np.nan] * 4,
+        "same": [7] * 4,
+    }
+)
+
+
+@parametrize_with_checks([Preprocessor(), Preprocessor(standardise=False)])
+def test_it_is_a_scikit_learn_transformer(estimator: Preprocessor, check) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    check(estimator)
+
+
+def test_each_kind_of_column() -> None:
+    found = Preprocessor(standardise=False).fit(TABLE)
+    names = found.get_feature_names_out().tolist()
+    assert names == ["size", "kind=a", "kind=b", "kind=never", "word=x", "word=y", "flag", "never", "same"]
+    assert_allclose(
+        found.transform(TABLE),
+        [
+            [1, 1, 0, 0, 1, 0, 1, 0, 7],
+            [4, 0, 0, 0, 0, 1, 0, 0, 7],
+            [3, 0, 1, 0, 0, 0, 1, 0, 7],
+            [8, 1, 0, 0, 0, 1, 1, 0, 7],
+        ],
+    )
+
+
+def test_it_does_what_scikit_learns_own_transformers_do() -> None:
+    random = np.random.default_rng(0)
+    numbers = random.normal(3, 2, (200, 3))
+    numbers[random.random(numbers.shape) < 0.2] = np.nan
+    table = pd.DataFrame(numbers, columns=list("abc")).assign(kind=random.choice(["x", "y", "z"], 200))
+    theirs = make_pipeline(
+        make_column_transformer((SimpleImputer(), list("abc")), (OneHotEncoder(sparse_output=False), ["kind"])),
+        StandardScaler(),
+    )
+    assert_allclose(Preprocessor().fit_transform(table), theirs.fit_transform(table), atol=1e-12)
+
+
+def test_only_the_data_of_fit_decides() -> None:
+    train, test = TABLE.iloc[:2], TABLE.iloc[2:]
+    found = Preprocessor().fit(train)
+    assert found.means_[0] == 1.0
+    assert found.transform(test)[0, 0] == 2.0  # 3 is 2 above the mean of 1; a column that never changes is not scaled
+
+
+def test_sparse_stays_sparse() -> None:
+    dense = np.array([[0, 2.0, 0], [0, 0, np.nan], [4, 0, 3.0]])
+    matrix = sparse.csr_array(dense)
+    found = Preprocessor().fit(matrix)
+    result = found.transform(matrix)
+    assert isinstance(result, sparse.csr_array)
+    theirs = make_pipeline(SimpleImputer(), StandardScaler(with_mean=False)).fit_transform(matrix)
+    assert_allclose(result.toarray(), theirs.toarray())
+    assert np.isnan(matrix.toarray()).sum() == 1, "the user's matrix is not changed"
+    assert result.nnz == matrix.nnz
+
+
+def test_the_users_array_is_not_changed() -> None:
+    array = np.array([[1.0, np.nan], [3.0, 4.0]])
+    Preprocessor().fit_transform(array)
+    assert np.isnan(array[0, 1])
+
+
+def test_an_unseen_category_is_all_zeros() -> None:
+    found = Preprocessor(standardise=False).fit(TABLE[["word"]])
+    assert_allclose(found.transform(pd.DataFrame({"word": ["new", "x"]})), [[0, 0], [1, 0]])
+
+
+def test_bad_columns_are_told() -> None:
+    found = Preprocessor().fit(TABLE[["size"]])
+    with pytest.raises(TableError, match="column 'size' was of numbers at fit, however now it is of"):
+        found.transform(pd.DataFrame({"size": ["large"]}))
+    with pytest.raises(TableError, match="column 'size' has an infinite number in row 1"):
+        found.transform(pd.DataFrame({"size": [1.0, np.inf]}))
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
+        found.transform(pd.DataFrame({"other": [1.0]}))
+    with pytest.raises(TableError, match="of categories at fit: give a DataFrame"):
+        Preprocessor().fit(TABLE[["word"]]).transform(np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="0 sample"):
+        found.transform(TABLE[["size"]].iloc[:0])
+
+
+@pytest.mark.skipif(not shapes.data_folder().is_dir(), reason="the files of the benchmark are not there")
+@pytest.mark.parametrize(
+    ("name", "columns"), [("seq_FUN", 529), ("seq_GO", 529), ("spo_FUN", 86), ("spo_GO", 86), ("cellcycle_GO", 77)]
+)
+def test_the_benchmarks_have_the_number_of_columns_that_is_known(name: str, columns: int) -> None:
+    data = datasets.load(name, data_dir=shapes.data_folder())
+    found = Preprocessor().fit(data.train.X)
+    for table in data.parts.values():
+        result = found.transform(table.X)
+        assert result.shape == (len(table), columns)
+        assert np.isfinite(result).all()
+    assert len(found.get_feature_names_out()) == columns
+    assert_allclose(found.transform(data.train.X).mean(axis=0), 0, atol=1e-9)
+
+
+@pytest.mark.skipif(not shapes.data_folder().is_dir(), reason="the files of the benchmark are not there")
+@pytest.mark.parametrize("kind", ["FUN", "GO"])
+def test_expr_has_its_columns_without_its_train_file(kind: str) -> None:
+    from chmcnn.datasets.arff import read
+
+    features = read(shapes.data_folder() / f"datasets_{kind}/expr_{kind}/expr_{kind}.valid.arff").features
+    assert Preprocessor().fit_transform(features).shape == (849, 561)
