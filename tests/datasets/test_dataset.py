@@ -1,3 +1,4 @@
+import itertools
 import re
 
 import numpy as np
@@ -103,12 +104,20 @@ def test_parts_with_other_columns_or_classes_are_refused() -> None:
         Dataset("mine", train, train, table(columns="xz", source="test.csv"))
     with pytest.raises(DatasetError, match="the same in another order"):
         Dataset("mine", train, train, table(columns="yx"))
-    with pytest.raises(DatasetError, match="has no 'x' and 'u' is new \\(4 differences in all\\)"):
+    with pytest.raises(DatasetError, match=r"has no 'x' and 'u' is new \(4 differences in all\)"):
         Dataset("mine", train, table(columns="uv"), train)
-    with pytest.raises(DatasetError, match="'a' is only in one of them. Read all parts with one hierarchy"):
+    with pytest.raises(DatasetError, match=r"'a' is only in one of them\. Read all parts with one hierarchy"):
         Dataset("mine", train, train, table(hierarchy=Hierarchy.from_paths(["c"])))
     with pytest.raises(DatasetError, match="other edges, or another order"):
         Dataset("mine", train, train, table(hierarchy=Hierarchy.from_edges([("c", "a")], classes=TREE.classes)))
+
+
+def test_numbers_in_one_part_and_categories_in_another_are_refused() -> None:
+    train = table(source="train.csv")
+    other = Table(train.X.assign(y="word"), train.Y, TREE, "test.csv")
+    with pytest.raises(DatasetError, match=r"'y' has numbers in train\.csv, however categories in test\.csv; name it"):
+        Dataset("mine", train, train, other)
+    Dataset("mine", train, train, Table(train.X.assign(y=np.nan), train.Y, TREE))
 
 
 def test_splitting_keeps_every_row_once_and_follows_the_seed() -> None:
@@ -116,7 +125,7 @@ def test_splitting_keeps_every_row_once_and_follows_the_seed() -> None:
     parts = split(whole, 0.5, 0.3, 0.2, seed=4)
     assert [len(part) for part in parts] == [50, 30, 20]
     rows = [part.X.index.tolist() for part in parts]
-    assert sorted(sum(rows, [])) == list(range(100))
+    assert sorted(itertools.chain.from_iterable(rows)) == list(range(100))
     assert all(part == sorted(part) for part in rows)
     assert [part.X.index.tolist() for part in split(whole, 0.5, 0.3, 0.2, seed=4)] == rows
     assert [part.X.index.tolist() for part in split(whole, 0.5, 0.3, 0.2, seed=5)] != rows

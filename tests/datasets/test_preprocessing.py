@@ -25,7 +25,7 @@ TABLE = pd.DataFrame(
 )
 
 
-@parametrize_with_checks([Preprocessor(), Preprocessor(standardise=False)])
+@parametrize_with_checks([Preprocessor(), Preprocessor(standardise=False)])  # type: ignore[untyped-decorator]
 def test_it_is_a_scikit_learn_transformer(estimator: Preprocessor, check) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     check(estimator)
 

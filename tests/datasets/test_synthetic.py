@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import average_precision_score
 
 from chmcnn import ChmcnnError
-from chmcnn.datasets.synthetic import random_hierarchy, two_rectangles
+from chmcnn.datasets import Dataset
+from chmcnn.datasets.synthetic import learnable, nine_rectangles, random_hierarchy, two_rectangles
 
 
 def share_inside(step: int) -> float:
@@ -56,3 +59,72 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
         random_hierarchy(5, edges=7, depth=1)
     with pytest.raises(ChmcnnError, match="Step 10 is not there; expected 1 to 9"):
         two_rectangles(10)
+
+
+def test_nine_rectangles_are_those_of_the_paper() -> None:
+    problem = nine_rectangles(rows=20_000, seed=1)
+    names = problem.hierarchy.classes
+    assert names == tuple(f"A{number}" for number in range(1, 10))
+    assert set(problem.hierarchy.descendants("A5")) == set(names) - {"A5"}
+    assert set(problem.hierarchy.ancestors("A3")) == set(names) - {"A3"}
+    areas = [rectangle.width * rectangle.height for rectangle in problem.rectangles]
+    assert areas == pytest.approx([0.09, 0.03, 0.09, 0.03, 0.01, 0.03, 0.09, 0.03, 0.09])
+    corners = {name: (r.left, r.bottom) for name, r in zip(names, problem.rectangles, strict=True)}
+    assert corners["A1"] == (0.1, 0.6)
+    assert corners["A3"] == (0.6, 0.6)
+    assert corners["A5"] == (0.45, 0.45)
+    assert corners["A7"] == (0.1, 0.1)
+    share = dict(zip(names, problem.Y.mean(axis=0), strict=True))
+    assert share["A5"] == pytest.approx(sum(areas), abs=0.02)  # everything in any rectangle
+    assert share["A3"] == pytest.approx(0.09, abs=0.01)
+    assert share["A1"] == pytest.approx(0.18, abs=0.01)  # its own, and those of A3
+    assert len(problem.hierarchy.violations(problem.Y)) == 0
+
+
+def scores_of_a_linear_model(data: Dataset) -> float:
+    """Mean average precision of a ridge regression on the test rows, less that of guessing."""
+    model = Ridge().fit(data.train.X, data.train.Y)
+    counted = data.evaluated & data.test.Y.any(axis=0) & ~data.test.Y.all(axis=0)
+    truth, scores = data.test.Y[:, counted], model.predict(data.test.X)[:, counted]
+    return float(average_precision_score(truth, scores, average="macro") - truth.mean())
+
+
+def test_learnable_data_can_be_learnt_and_noise_makes_it_harder() -> None:
+    gains = [scores_of_a_linear_model(learnable(rows=1500, noise=noise)) for noise in (0.1, 1.0, 10.0)]
+    assert gains[0] > gains[1] > gains[2]
+    assert gains[0] > 0.5
+    assert gains[2] < 0.15
+
+
+@pytest.mark.parametrize("edges", [None, 400])
+def test_learnable_data_has_the_size_asked_for(edges: int | None) -> None:
+    data = learnable(rows=500, features=7, classes=300, depth=5, edges=edges, seed=3)
+    assert [len(part) for part in data.parts.values()] == [300, 100, 100]
+    assert data.train.X.shape == (300, 7)
+    assert (len(data.hierarchy), data.hierarchy.depth) == (300, 5)
+    assert len(data.hierarchy.edges) == (edges or 299)
+    assert data.train.Y[:, 0].all()  # every row is below the root
+    assert len(data.hierarchy.violations(data.train.Y)) == 0
+    thin = learnable(rows=500, features=7, classes=300, depth=5, edges=edges, seed=3, sparse=True)
+    assert np.array_equal(thin.train.Y.toarray(), data.train.Y)
+    assert np.array_equal(thin.train.X, data.train.X)
+
+
+def test_imbalance_and_labels_are_as_asked_for() -> None:
+    def spread(imbalance: float) -> float:
+        sizes = learnable(rows=5000, classes=200, depth=1, imbalance=imbalance).train.Y.sum(axis=0)[1:]
+        return float(sizes.max() / np.median(sizes))
+
+    assert spread(0) < 3
+    assert spread(1) > 20
+    for labels in (1, 3):
+        data = learnable(rows=5000, classes=2000, depth=1, imbalance=0, labels=labels)
+        assert data.train.Y[:, 1:].sum(axis=1).mean() == pytest.approx(labels, rel=0.05)
+
+
+def test_sizes_of_learnable_data_that_make_no_sense_are_refused() -> None:
+    for name, value in {"rows": 4, "features": 0, "labels": 0.5, "imbalance": -1, "noise": float("nan")}.items():
+        with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
+            learnable(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ChmcnnError, match="0 rows were asked for"):
+        two_rectangles(1, rows=0)

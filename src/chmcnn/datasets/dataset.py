@@ -80,12 +80,12 @@ class Table:
             object.__setattr__(self, name, value)
 
     @property
-    def X(self) -> Features:  # noqa: N802
+    def X(self) -> Any:  # noqa: ANN401, N802 -- one of three types, which the user knows
         """Features: a DataFrame, an array or a sparse matrix (rows, features)."""
         return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else self._features
 
     @property
-    def Y(self) -> Labels:  # noqa: N802
+    def Y(self) -> Any:  # noqa: ANN401, N802
         """Labels with all their ancestors: a boolean matrix (rows, classes), dense or sparse."""
         return self._labels
 
@@ -239,6 +239,7 @@ def _frozen(matrix: sparse.csr_array) -> sparse.csr_array:
 def _refuse_other_columns(train: Table, other: Table) -> None:
     expected, found = train.feature_names, other.feature_names
     if expected == found:
+        _refuse_other_kinds(train, other)
         return
     place = f"{other.source or 'Another part'} has other columns than {train.source or 'the training part'}"
     missing = [name for name in expected if name not in set(found)]
@@ -248,6 +249,21 @@ def _refuse_other_columns(train: Table, other: Table) -> None:
     more = f" ({differences} differences in all)" if differences > 2 else ""
     what = " and ".join(filter(None, details)) or "they are the same in another order"
     raise DatasetError(f"{place}: {what}{more}. All parts need the same columns, in the same order.")
+
+
+def _refuse_other_kinds(train: Table, other: Table) -> None:
+    """Numbers in one part and categories in another: one of the files was not read as it was meant."""
+    first, second = train.X, other.X
+    if not (isinstance(first, pd.DataFrame) and isinstance(second, pd.DataFrame)):
+        return
+    for name in first.columns:
+        kinds = [pd.api.types.is_numeric_dtype(part[name].dtype) for part in (first, second)]
+        if kinds[0] != kinds[1] and second[name].notna().any() and first[name].notna().any():
+            words = ["numbers" if kind else "categories" for kind in kinds]
+            raise DatasetError(
+                f"Column {name!r} has {words[0]} in {train.source or 'the training part'}, however {words[1]} in "
+                f"{other.source or 'another part'}; name it in categorical when reading both."
+            )
 
 
 def _refuse_other_classes(train: Table, other: Table) -> None:

@@ -12,7 +12,7 @@ from chmcnn.datasets.catalogue import catalogue
 from chmcnn.errors import ChmcnnError, DownloadError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
     from chmcnn.datasets.catalogue import File
 
@@ -45,9 +45,9 @@ def cache_folder() -> Path:
     """Where downloads go."""
     if os.environ.get(CACHE):
         return Path(os.environ[CACHE]).expanduser()
-    import pooch
+    from platformdirs import user_cache_path
 
-    return Path(pooch.os_cache("chmcnn"))
+    return user_cache_path("chmcnn", appauthor=False)
 
 
 def address(file: File) -> str:
@@ -89,11 +89,15 @@ def fetch(file: File, progress: Progress | None = None) -> Path:
 
 def _download(file: File, target: Path, progress: Progress | None) -> None:
     import requests
-    from pooch import HTTPDownloader
 
-    bar = _Bar(progress, progress.add_task(file.name, total=file.bytes)) if progress else False
+    task = progress.add_task(file.name, total=file.bytes) if progress else None
     try:
-        HTTPDownloader(progressbar=bar, timeout=_SECONDS, chunk_size=1 << 16)(address(file), str(target), None)
+        with requests.get(address(file), stream=True, timeout=_SECONDS) as response, target.open("wb") as out:
+            response.raise_for_status()
+            for chunk in response.iter_content(chunk_size=1 << 16):
+                out.write(chunk)
+                if progress and task is not None:
+                    progress.advance(task, len(chunk))
     except requests.RequestException as error:
         raise DownloadError(
             f"{file.name} is not here, and could not be downloaded from {address(file)}: {_reason(error)}. "
@@ -108,24 +112,6 @@ def _refuse_altered(path: Path, file: File) -> None:
             f"{blob_id(path.read_bytes())}, however {file.blob} was expected. Nothing was kept. Try again, or "
             f"{_way_out(file)}"
         )
-
-
-class _Bar:
-    """What pooch shows its progress on: a task of a rich display."""
-
-    def __init__(self, progress: Progress, task: TaskID) -> None:
-        self.progress, self.task = progress, task
-        self.total = 0  # pooch sets it to what the server says; the catalogue knows better
-
-    def update(self, amount: int) -> None:
-        self.progress.advance(self.task, amount)
-
-    def reset(self) -> None:
-        """Pooch starts over before it completes the bar."""
-        self.progress.update(self.task, completed=0)
-
-    def close(self) -> None:
-        """Nothing to close: the display belongs to the caller."""
 
 
 def _in_folder(file: File, folder: Path) -> tuple[Path, Path]:

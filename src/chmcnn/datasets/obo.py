@@ -32,7 +32,7 @@ class Ontology:
     moved
         Alternative ids, and obsolete terms that were replaced by exactly one, with the term that stands for them.
     obsolete
-        Terms out of use that nothing stands for.
+        Terms out of use that nothing stands for, and those of namespaces that were not asked for.
     """
 
     hierarchy: Hierarchy
@@ -49,7 +49,7 @@ class Ontology:
             return self.moved[term]
         if term in self.obsolete:
             return None
-        raise OntologyError(f"{_names.unknown(term, self.hierarchy.classes).rstrip('.')} It is not in the ontology")
+        raise OntologyError(f"{_names.unknown(term, self.hierarchy.classes)} It is not in the ontology")
 
 
 @dataclass
@@ -100,7 +100,7 @@ def read(path: str | Path, *, part_of: bool = False, namespace: str | None = Non
     except HierarchyError as error:
         raise OntologyError(str(error).rstrip("."), file) from None
     moved = {old: term for old, term in _moved(terms) if term in keep and old not in keep}
-    gone = frozenset(term for term in terms if term not in keep and term not in moved)
+    gone = frozenset({*terms, *(old for old, _ in _moved(terms))} - keep - moved.keys())
     return Ontology(hierarchy, {term: used[term].first("name") for term in kept}, namespaces, moved, gone)
 
 

@@ -58,7 +58,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.scales_ = _scales(_fill(matrix, self.means_)) if self.standardise else np.ones_like(self.means_)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:  # noqa: ANN401, N803
+    def transform(self, X: Any) -> Any:  # noqa: ANN401, N803
         """Turn features into finite numbers (rows, columns), dense or, for a sparse matrix, sparse."""
         check_is_fitted(self)
         matrix = _fill(self._numbers(X, first=False), self.means_)
@@ -98,13 +98,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 self.categories_ = [_categories(given[name]) for name in given.columns]
             blocks = [_block(given[name], known) for name, known in zip(given.columns, self.categories_, strict=True)]
             return np.concatenate(blocks, axis=1)
+        if not first and any(known is not None for known in self.categories_):
+            raise TableError("the columns were of categories at fit: give a DataFrame with the same columns")
         matrix = validate_data(
             self, given, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", copy=True
         )
         if first:
             self.categories_ = [None] * matrix.shape[1]
-        if any(known is not None for known in self.categories_):
-            raise TableError("the columns were of categories at fit: give a DataFrame with the same columns")
         numbers: NDArray[np.float64] | sparse.csr_array = matrix
         return numbers
 
@@ -122,7 +122,7 @@ def _block(column: pd.Series, categories: tuple[str, ...] | None) -> NDArray[np.
     """The columns (rows, 1 or categories) that a column becomes."""
     if categories is not None:
         values = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
-        codes = pd.Categorical(values, categories=list(categories)).codes
+        codes = pd.Index(categories, dtype=object).get_indexer(pd.Index(values, dtype=object))
         one_hot: NDArray[np.bool_] = codes[:, None] == np.arange(len(categories))
         return one_hot.astype(np.float64)
     try:

@@ -213,7 +213,7 @@ def _refuse_unknown(
     for row, names in enumerate(label_sets):
         for name in sorted(names):
             if name not in hierarchy:
-                problem = _names.unknown(name, hierarchy.classes).rstrip(".")
+                problem = _names.unknown(name, hierarchy.classes)
                 raise source.error(
                     f"{problem} It is not in the hierarchy", row, labels if isinstance(labels, str) else name
                 )

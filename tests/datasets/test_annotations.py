@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from chmcnn import DatasetError, OntologyError
+from chmcnn.datasets import annotate, obo
+from chmcnn.datasets.annotations import EXPERIMENTAL, read_gaf
+
+OBO = """[Term]
+id: GO:1
+namespace: biological_process
+
+[Term]
+id: GO:2
+namespace: biological_process
+alt_id: GO:20
+is_a: GO:1
+
+[Term]
+id: GO:3
+namespace: cellular_component
+
+[Term]
+id: GO:4
+namespace: biological_process
+relationship: part_of GO:2
+
+[Term]
+id: GO:5
+is_obsolete: true
+"""
+FEATURES = "gene,x,kind\nYAL1,1.0,a\nCDC2,2.0,b\nYAL3,3.0,a\nOLD4,4.0,b\nYAL5,5.0,b\n"
+
+
+def line(
+    gene: str, term: str, *, symbol: str = "", synonyms: str = "", qualifier: str = "", evidence: str = "IDA"
+) -> str:
+    cells = [
+        "DB",
+        gene,
+        symbol,
+        qualifier,
+        term,
+        "REF",
+        evidence,
+        "",
+        "P",
+        "name",
+        synonyms,
+        "protein",
+        "taxon:1",
+        "20200101",
+        "DB",
+    ]
+    return "\t".join([*cells, "", ""])
+
+
+GAF = "\n".join(
+    [
+        "!gaf-version: 2.2",
+        line("YAL1", "GO:4"),
+        line("P2", "GO:20", symbol="CDC2", qualifier="involved_in"),
+        line("YAL3", "GO:3", evidence="IEA"),
+        line("YAL3", "GO:2", qualifier="NOT|involved_in"),
+        line("P4", "GO:1", synonyms="X|OLD4"),
+        line("YAL5", "GO:5"),
+        "",
+    ]
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    for name, text in {"features.csv": FEATURES, "my.gaf": GAF, "my.obo": OBO}.items():
+        (tmp_path / name).write_text(text)
+    return {"features": tmp_path / "features.csv", "annotations": tmp_path / "my.gaf", "ontology": tmp_path / "my.obo"}
+
+
+def test_three_files_make_a_training_set(files: dict[str, Path]) -> None:
+    table = annotate(**files)  # type: ignore[arg-type]
+    assert table.X.index.tolist() == ["YAL1", "CDC2", "YAL3", "OLD4"]  # YAL5 has only a term out of use
+    assert table.feature_names == ("x", "kind")
+    assert table.hierarchy.classes == ("GO:1", "GO:2", "GO:3", "GO:4")
+    assert table.hierarchy.decode(table.Y, most_specific=True) == [{"GO:4"}, {"GO:2"}, {"GO:3"}, {"GO:1"}]
+    assert table.Y[0].tolist() == [True, True, False, True]
+
+
+def test_choices(files: dict[str, Path]) -> None:
+    experimental = annotate(**files, evidence=EXPERIMENTAL)  # type: ignore[arg-type]
+    assert "YAL3" not in experimental.X.index
+    assert "GO:3" not in experimental.hierarchy  # a class that no row has
+    frequent = annotate(**files, least=2, sparse=True)  # type: ignore[arg-type]
+    assert frequent.hierarchy.classes == ("GO:1", "GO:2")
+    assert isinstance(frequent.Y, sparse.csr_array)
+    kinds = annotate(**files, part_of=False)  # type: ignore[arg-type]
+    assert kinds.hierarchy.parents("GO:4") == ()
+    cells = annotate(**files, namespace="cellular_component")  # type: ignore[arg-type]
+    assert cells.hierarchy.classes == ("GO:3",)
+
+
+def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Path]) -> None:
+    frame = pd.read_csv(files["features"])
+    known = obo.read(files["ontology"], part_of=True)
+    by_column = annotate(frame, files["annotations"], known, id_column="gene")
+    by_index = annotate(frame.set_index("gene"), files["annotations"], known)
+    assert np.array_equal(by_column.Y, by_index.Y)
+    assert np.array_equal(by_column.Y, annotate(**files).Y)  # type: ignore[arg-type]
+
+
+def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Path]) -> None:
+    files["annotations"].write_text("\n".join([line("P9", "GO:3", symbol="YAL1"), line("YAL1", "GO:1"), ""]))
+    table = annotate(**files)  # type: ignore[arg-type]
+    assert table.hierarchy.decode(table.Y) == [{"GO:1"}]
+
+
+def test_bad_input_is_told(files: dict[str, Path]) -> None:
+    with pytest.raises(DatasetError, match=r"No class has 9 rows; the most frequent has 3\."):
+        annotate(**files, least=9)  # type: ignore[arg-type]
+    with pytest.raises(
+        DatasetError, match=r"No row of the features has an annotation in .*: the first one is '1\.0', however"
+    ):
+        annotate(**files, id_column="x")  # type: ignore[arg-type]
+    gaf = files["annotations"]
+    for text, told in {
+        "a\tb\n": "line 1: the line has 2 cells; a GAF line has 15 to 17, with tabs between",
+        f"!x\n{line('YAL1', 'GO:7')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean 'GO:",
+        line("", "GO:1"): "line 1, column 2: the gene product or its term is empty",
+        line("YAL1", ""): "line 1, column 5: the gene product or its term is empty",
+    }.items():
+        gaf.write_text(text)
+        with pytest.raises(OntologyError) as caught:
+            annotate(**files)  # type: ignore[arg-type]
+        assert str(caught.value).startswith(f"{gaf}, {told}")
+    with pytest.raises(OntologyError, match="the file cannot be read: No such file"):
+        list(read_gaf("nowhere.gaf"))

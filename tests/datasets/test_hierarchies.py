@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from chmcnn import FileError, Hierarchy, HierarchyError
+from chmcnn.datasets import read_hierarchy
+
+ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("pet", "dog")])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("edges.csv", "parent,child\nanimal,dog\npet,dog\n"),
+        ("edges.tsv", "parent\tchild\nanimal\tdog\npet\tdog\n"),
+        ("edges.json", ANIMALS.to_json()),
+        ("edges.obo", "[Term]\nid: animal\n[Term]\nid: pet\n[Term]\nid: dog\nis_a: animal\nis_a: pet\n"),
+    ],
+)
+def test_the_ending_says_what_a_file_is(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_hierarchy(tmp_path / name) == ANIMALS
+
+
+def test_arff_has_one_in_its_header(tmp_path: Path) -> None:
+    (tmp_path / "a.arff").write_text("@RELATION r\n@ATTRIBUTE class hierarchical root/a,a/b\n@DATA\n")
+    assert read_hierarchy(tmp_path / "a.arff").classes == ("a", "b", "root")
+
+
+def test_bad_files_are_told(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"no\.csv: the file of the hierarchy is not there"):
+        read_hierarchy(tmp_path / "no.csv")
+    (tmp_path / "a.xml").write_text("")
+    with pytest.raises(FileError, match=r"'\.xml' is not known; expected \.csv, \.tsv, \.json, \.obo or \.arff"):
+        read_hierarchy(tmp_path / "a.xml")
+    (tmp_path / "a.json").write_text("{")
+    with pytest.raises(FileError, match=r"a\.json: The text of the hierarchy is not valid JSON"):
+        read_hierarchy(tmp_path / "a.json")
+    (tmp_path / "a.csv").write_text("parent,child\na,b\nb,a\n")
+    with pytest.raises(HierarchyError, match=r"a\.csv, .*cycle, from parent to child: a -> b -> a"):
+        read_hierarchy(tmp_path / "a.csv")

@@ -1,0 +1,197 @@
+import gzip
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from chmcnn import Hierarchy, TableError
+from chmcnn.datasets import read_features, read_table
+
+ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
+PLAIN = """name,size,colour,labels
+Rex, 3.5 ,brown,dog
+Tom,,"grey, dark",cat
+Nemo,1e-1,NA,animal; pet
+Bo,2,brown,
+"""
+
+
+def write(folder: Path, text: str | bytes, name: str = "my.csv") -> Path:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+def refused(path: Path, **options: object) -> str:
+    with pytest.raises(TableError) as caught:
+        read_table(path, **options)  # type: ignore[arg-type]
+    assert caught.value.path == path
+    return str(caught.value).removeprefix(f"{path}")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "bom", "crlf", "semicolon", "blank lines"])
+def test_a_column_of_labels(tmp_path: Path, form: str) -> None:
+    options: dict[str, str] = {}
+    name, text = "my.csv", PLAIN
+    if form == "tsv":
+        name, text = (
+            "my.tsv",
+            PLAIN.replace('"grey, dark"', "grey; dark").replace(",", "\t").replace("grey; ", "grey, "),
+        )
+    if form == "semicolon":
+        text = PLAIN.replace("animal; pet", "animal|pet").replace('"grey, dark"', "grey- dark").replace(",", ";")
+        text, options = text.replace("grey-", "grey,"), {"delimiter": ";", "separator": "|"}
+    content = text.encode()
+    if form == "csv.gz":
+        name, content = "my.csv.gz", gzip.compress(content)
+    content = {"bom": b"\xef\xbb\xbf" + content, "crlf": content.replace(b"\n", b"\r\n")}.get(form, content)
+    if form == "blank lines":
+        content = content.replace(b"Bo", b"\n\nBo") + b"\n"
+    table = read_table(write(tmp_path, content, name), ANIMALS, id_column="name", **options)  # type: ignore[arg-type]
+    assert table.feature_names == ("size", "colour")
+    assert table.X.index.tolist() == ["Rex", "Tom", "Nemo", "Bo"]
+    np.testing.assert_array_equal(table.X["size"], [3.5, np.nan, 0.1, 2])
+    assert table.X["colour"].cat.categories.tolist() == ["brown", "grey, dark"]
+    assert table.X["colour"].isna().tolist() == [False, False, True, False]
+    assert ANIMALS.decode(table.Y) == [{"animal", "pet", "dog"}, {"animal", "cat"}, {"animal", "pet"}, set()]
+
+
+def test_a_column_for_each_class(tmp_path: Path) -> None:
+    path = write(tmp_path, "size,dog,cat\n1,1,0\n2,0,1\n3,0.0,0\n")
+    table = read_table(path, ANIMALS, labels=["dog", "cat"])
+    assert table.feature_names == ("size",)
+    assert ANIMALS.decode(table.Y, most_specific=True) == [{"dog"}, {"cat"}, set()]
+    assert refused(write(tmp_path, "size,dog\n1,1\n2,2\n"), hierarchy=ANIMALS, labels=["dog"]) == (
+        ", line 3, column 2: column 'dog': expected 0 or 1, however the cell has '2'."
+    )
+    assert "the cell has nothing" in refused(write(tmp_path, "size,dog\n1,\n"), hierarchy=ANIMALS, labels=["dog"])
+    assert "Unknown class 'cow'" in refused(write(tmp_path, "size,cow\n1,1\n"), hierarchy=ANIMALS, labels=["cow"])
+
+
+def test_paths_in_the_labels_make_the_hierarchy(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, "size,labels\n1,sport/tennis;politics\n2,sport\n"))
+    assert table.hierarchy.classes == ("politics", "sport", "sport/tennis")
+    table = read_table(
+        write(tmp_path, "size,topics\n1,sport>tennis|politics\n"), labels="topics", separator="|", path_separator=">"
+    )
+    assert table.hierarchy.classes == ("politics", "sport", "sport>tennis")
+    columns = read_table(write(tmp_path, "size,a,a/b\n1,0,1\n"), labels=["a", "a/b"])
+    assert columns.Y.tolist() == [[True, True]]
+    assert "without a hierarchy, labels are paths" in refused(write(tmp_path, "size,labels\n1,a//b\n"))
+    assert "The hierarchy is empty" in refused(write(tmp_path, "size,labels\n1,\n"))
+
+
+def test_parquet_with_lists_or_text(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": [1, 2], "kind": ["a", None], "labels": [["dog"], []]})
+    frame.to_parquet(tmp_path / "my.parquet")
+    table = read_table(tmp_path / "my.parquet", ANIMALS)
+    assert table.X["size"].tolist() == [1.0, 2.0]
+    assert table.X["kind"].cat.categories.tolist() == ["a"]
+    assert ANIMALS.decode(table.Y, most_specific=True) == [{"dog"}, set()]
+    frame.assign(labels=pd.Series(["dog;cat", None])).to_parquet(tmp_path / "text.parquet")
+    assert ANIMALS.decode(read_table(tmp_path / "text.parquet", ANIMALS).Y, most_specific=True) == [
+        {"dog", "cat"},
+        set(),
+    ]
+    frame.assign(labels=["dog", "dag"]).to_parquet(tmp_path / "wrong.parquet")
+    message = refused(tmp_path / "wrong.parquet", hierarchy=ANIMALS)
+    assert message == (
+        ", column 3: row 2, column 'labels': Unknown class 'dag'. Did you mean 'dog'? It is not in the hierarchy."
+    )
+    frame.iloc[:0].to_parquet(tmp_path / "empty.parquet")
+    assert "the file has no rows" in refused(tmp_path / "empty.parquet", hierarchy=ANIMALS)
+    assert "the file is not Parquet" in refused(write(tmp_path, PLAIN, "no.parquet"), hierarchy=ANIMALS)
+
+
+def test_parquet_without_pyarrow_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert 'pip install "chmcnn[parquet]"' in refused(write(tmp_path, b"PAR1", "my.parquet"), hierarchy=ANIMALS)
+
+
+def test_arff_is_read_too(tmp_path: Path) -> None:
+    text = "@RELATION r\n@ATTRIBUTE x numeric\n@ATTRIBUTE class hierarchical 1,1/2\n@DATA\n3,1/2\n"
+    table = read_table(write(tmp_path, text, "my.arff"))
+    assert table.hierarchy.classes == ("1", "1/2", "root")
+    assert table.Y.all()
+    assert "Unknown class '1/2'" in refused(write(tmp_path, text, "my.arff"), hierarchy=ANIMALS)
+
+
+def test_labels_can_be_sparse(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, PLAIN), ANIMALS, sparse=True, id_column="name")
+    assert isinstance(table.Y, sparse.csr_array)
+
+
+def test_numbers_can_be_categories(tmp_path: Path) -> None:
+    path = write(tmp_path, "zone,labels\n1,dog\n2a,cat\n")
+    assert refused(path, hierarchy=ANIMALS) == (
+        ", line 3, column 1: column 'zone': '2a' is not a finite number, as others in the column are; if it is a "
+        "category, name the column in categorical."
+    )
+    assert read_table(path, ANIMALS, categorical=["zone"]).X["zone"].tolist() == ["1", "2a"]
+    assert "'inf' is not a finite number" in refused(
+        write(tmp_path, "size,labels\n1,dog\ninf,cat\n"), hierarchy=ANIMALS
+    )
+
+
+def test_features_alone(tmp_path: Path) -> None:
+    frame = read_features(write(tmp_path, "gene,x\ng1,1\ng2,2\n"), id_column=0)
+    assert frame.index.tolist() == ["g1", "g2"]
+    assert frame["x"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", ": the file is empty; expected a header and rows."),
+        ("size,labels\n", ", line 1: there is no row below the header."),
+        ("size,labels\n1,dog\n2\n", ", line 3: the row has 1 cell, however the header has 2."),
+        ("size,labels\n1,dog,3\n", ", line 2: the row has 3 cells, however the header has 2."),
+        ('size,labels\n"1\n",dog\n2\n', ", line 4: the row has 1 cell, however the header has 2."),
+        ("size,size,labels\n1,2,dog\n", ", line 1: the column 'size' is there twice; rename one of them."),
+        ("size,,labels\n1,2,dog\n", ", line 1: cell 2 of the header is empty; every column needs a name."),
+        ("size,label\n1,dog\n", "there is no column 'labels'; did you mean 'label'? name yours with labels=\"...\"."),
+        ("size,labels\n1,dag\n", ", line 2, column 2: column 'labels': Unknown class 'dag'. Did you mean 'dog'?"),
+        ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
+        ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has an empty label"),
+        ("labels\ndog\n", ": there is no column of features."),
+        (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8."),
+        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it has a zero byte."),
+        ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
+    ],
+)
+def test_bad_files_are_told_with_line_and_column(tmp_path: Path, text: str | bytes, told: str) -> None:
+    message = refused(write(tmp_path, text), hierarchy=ANIMALS)
+    assert told in message
+
+
+def test_bad_options_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, PLAIN)
+    assert "there is no column 'nome'; did you mean 'name'?" in refused(path, hierarchy=ANIMALS, id_column="nome")
+    assert "there is no column 'zone'; it was named" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
+    assert "separator of labels is empty" in refused(path, hierarchy=ANIMALS, separator="")
+    assert "expected one character" in refused(path, hierarchy=ANIMALS, delimiter="||")
+    assert refused(tmp_path / "nothing.csv") == ": the file is not there."
+    assert "the ending '.xls' is not known; expected one of .csv, .tsv" in refused(write(tmp_path, PLAIN, "my.xls"))
+    twice = write(tmp_path, "id,x,labels\na,1,dog\na,2,cat\n")
+    assert refused(twice, hierarchy=ANIMALS, id_column="id") == (
+        ", line 3, column 1: column 'id': 'a' is missing or there twice; ids name one row each."
+    )
+    broken = write(tmp_path, gzip.compress(PLAIN.encode() * 100)[:50], "broken.csv.gz")
+    assert "the file is not a complete gzip file" in refused(broken, hierarchy=ANIMALS)
+    plain = write(tmp_path, PLAIN, "plain.csv.gz")
+    assert "the file is not a complete gzip file" in refused(plain, hierarchy=ANIMALS)
+
+
+def test_a_big_table_is_read_quickly(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(20_000, 50)).round(4)).rename(columns=str)
+    frame.assign(labels=random.choice(["dog", "cat;pet"], len(frame))).to_csv(tmp_path / "big.csv", index=False)
+    start = time.perf_counter()
+    table = read_table(tmp_path / "big.csv", ANIMALS)
+    assert time.perf_counter() - start < 10
+    np.testing.assert_allclose(table.X.to_numpy(), frame.to_numpy())
+    assert re.match(r"Table\(20,000 rows, 50 features", repr(table))
