@@ -1,0 +1,27 @@
+"""The field's measures. Labels and scores are matrices (rows, classes); ``classes`` says which columns count."""
+
+from chmcnn.metrics.bootstrap import Interval, bootstrap, by_level
+from chmcnn.metrics.cafa import Best, fmax, information_content, smin
+from chmcnn.metrics.calibration import calibration_error
+from chmcnn.metrics.ranking import Curve, auprc, cmap, precision_recall_curve
+from chmcnn.metrics.sets import PrecisionRecallF, exact_match, hamming, hierarchical, jaccard
+
+__all__ = [
+    "Best",
+    "Curve",
+    "Interval",
+    "PrecisionRecallF",
+    "auprc",
+    "bootstrap",
+    "by_level",
+    "calibration_error",
+    "cmap",
+    "exact_match",
+    "fmax",
+    "hamming",
+    "hierarchical",
+    "information_content",
+    "jaccard",
+    "precision_recall_curve",
+    "smin",
+]

@@ -1,0 +1,120 @@
+"""Fmax and Smin, the measures of the CAFA challenges of protein function prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chmcnn.errors import ScoreError
+from chmcnn.metrics._inputs import truth_and_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from chmcnn.hierarchy import Hierarchy
+
+
+class Best(NamedTuple):
+    """The best value over all thresholds, and the threshold that gives it."""
+
+    value: float
+    threshold: float
+
+
+def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:  # noqa: ANN401, N803
+    """The best F over thresholds 0.01, 0.02, ..., 0.99, of precision and recall averaged over rows.
+
+    At each threshold, precision is the mean over rows with a prediction, and recall the mean over rows with a label.
+
+    >>> fmax([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.1], [0.7, 0.2, 0.6]])
+    Best(value=1.0, threshold=0.21)
+    """
+    truth, given = truth_and_scores(Y, scores, classes)
+    thresholds = _thresholds(given, steps)
+    called, right = (_at_or_above(given, marks, thresholds) for marks in (np.ones_like(truth), truth))
+    labels = truth.sum(axis=1, keepdims=True)
+    if not labels.any():
+        return Best(float("nan"), float("nan"))
+    with_prediction = (called > 0).sum(axis=0)
+    precision = (right / np.maximum(called, 1)).sum(axis=0) / np.maximum(with_prediction, 1)
+    recall = (right / np.maximum(labels, 1)).sum(axis=0) / (labels > 0).sum()
+    f = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
+    best = int(f.argmax())
+    return Best(float(f[best]), float(thresholds[best]))
+
+
+def smin(
+    Y: Any,  # noqa: ANN401, N803
+    scores: Any,  # noqa: ANN401
+    information: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    steps: int = 100,
+) -> Best:
+    """The least semantic distance over thresholds, from remaining uncertainty and misinformation.
+
+    Parameters
+    ----------
+    Y, scores
+        True labels, and scores from 0 to 1 (rows, classes).
+    information
+        Information content of each class, as `information_content` computes it from training labels.
+    classes, steps
+        Which classes count, and how many steps the thresholds from 0 to 1 take.
+    """
+    weights = np.asarray(information, dtype=np.float64)
+    if weights.shape != (np.shape(Y)[1],) or not np.isfinite(weights).all():
+        raise ScoreError(f"information has shape {weights.shape}; expected a finite number for each class.")
+    truth, given = truth_and_scores(Y, scores, classes)
+    weights = weights if classes is None else weights[np.asarray(classes)]
+    thresholds = _thresholds(given, steps)
+    right, wrong = (_at_or_above(given, marks, thresholds, weights).sum(axis=0) for marks in (truth, ~truth))
+    total = float((truth @ weights).sum())
+    rows = max(int(truth.any(axis=1).sum()), 1)
+    distance = np.hypot((total - right) / rows, wrong / rows)
+    best = int(distance.argmin())
+    return Best(float(distance[best]), float(thresholds[best]))
+
+
+def information_content(Y: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:  # noqa: ANN401, N803
+    """Information content of each class: minus the logarithm (base 2) of its share of the rows with all its parents.
+
+    A class without a row has the share of one row, so that its content stays finite.
+
+    >>> from chmcnn import Hierarchy
+    >>> information_content([[1, 1], [1, 0], [1, 0], [1, 0]], Hierarchy.from_edges([("a", "b")]))
+    array([0., 2.])
+    """
+    truth = hierarchy.close(Y)
+    matrix = truth.toarray() if hasattr(truth, "toarray") else truth
+    parents: list[list[int]] = [[] for _ in hierarchy.classes]
+    for parent, child in hierarchy.edges.tolist():
+        parents[child].append(parent)
+    have = matrix.sum(axis=0)
+    above = np.array([matrix[:, columns].all(axis=1).sum() if columns else len(matrix) for columns in parents])
+    content: NDArray[np.float64] = -np.log2(np.maximum(have, 1) / np.maximum(above, 1))
+    return np.maximum(content, 0.0)
+
+
+def _thresholds(scores: NDArray[np.floating], steps: int) -> NDArray[np.float64]:
+    if scores.min() < 0 or scores.max() > 1:
+        raise ScoreError(f"Scores go from {scores.min():g} to {scores.max():g}; expected probabilities, from 0 to 1.")
+    if steps < 2:
+        raise ScoreError(f"steps is {steps}; expected 2 or more.")
+    return np.arange(1, steps) / steps
+
+
+def _at_or_above(
+    scores: NDArray[np.floating],
+    marks: NDArray[np.bool_],
+    thresholds: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Count in each row the marked cells, or add up their classes' weights, at or above each threshold: one pass."""
+    row, column = np.nonzero(marks)
+    reached = np.searchsorted(thresholds, scores[row, column], side="right")
+    size = len(thresholds) + 1
+    chosen = None if weights is None else weights[column]
+    counts = np.bincount(row * size + reached, weights=chosen, minlength=len(scores) * size).reshape(-1, size)
+    return counts[:, :0:-1].cumsum(axis=1)[:, ::-1]

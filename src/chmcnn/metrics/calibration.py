@@ -1,0 +1,39 @@
+"""Whether probabilities are what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chmcnn.errors import ScoreError
+from chmcnn.metrics._inputs import truth_and_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def calibration_error(
+    Y: Any,  # noqa: ANN401, N803
+    probabilities: Any,  # noqa: ANN401
+    *,
+    classes: ArrayLike | None = None,
+    bins: int = 15,
+) -> float:
+    """Expected calibration error: how far probabilities are from the share of positives among those like them.
+
+    All pairs of a row and a class are put into bins of equal width by their probability; the error is the mean over
+    bins, weighted by their size, of the distance between mean probability and share of positives.
+
+    >>> calibration_error([[1], [0]], [[0.75], [0.75]], bins=2)
+    0.25
+    """
+    truth, given = truth_and_scores(Y, probabilities, classes)
+    if given.min() < 0 or given.max() > 1:
+        raise ScoreError(f"Probabilities go from {given.min():g} to {given.max():g}; expected 0 to 1.")
+    if bins < 1:
+        raise ScoreError(f"bins is {bins}; expected 1 or more.")
+    flat = given.ravel()
+    at = np.minimum((flat * bins).astype(np.int64), bins - 1)
+    gaps = np.bincount(at, weights=truth.ravel() - flat.astype(np.float64), minlength=bins)
+    return float(np.abs(gaps).sum() / flat.size)
