@@ -8,6 +8,7 @@ from chmcnn.errors import (
     ChmcnnError,
     DatasetError,
     DownloadError,
+    FeatureError,
     FileError,
     HierarchyError,
     LabelError,
@@ -23,6 +24,7 @@ __all__ = [
     "ChmcnnError",
     "DatasetError",
     "DownloadError",
+    "FeatureError",
     "FileError",
     "Hierarchy",
     "HierarchyError",
@@ -32,7 +34,7 @@ __all__ = [
     "TableError",
 ]
 
-_MODULES = ("constraint", "datasets", "nn")
+_MODULES = ("constraint", "datasets", "metrics", "nn")
 
 
 def __getattr__(name: str) -> ModuleType:

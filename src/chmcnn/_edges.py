@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from chmcnn.errors import HierarchyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -62,6 +63,15 @@ def cycle_message(cycle: list[str]) -> str:
     if len(shown) > 12:
         shown = [*shown[:8], f"({len(cycle) - 9} more)", *shown[-2:]]
     return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a file of text, plain or packed by gzip."""
+    if path.suffix.lower() == ".gz":
+        import gzip
+
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def read_csv(lines: Iterable[str], parent: str, child: str, delimiter: str) -> Iterator[tuple[str, str]]:

@@ -34,7 +34,12 @@ class FileError(ChmcnnError):
         place = [str(path)] if path else []
         place += [f"line {line}"] if line else []
         place += [f"column {column}"] if column else []
-        super().__init__(f"{', '.join(place)}: {problem}." if place else f"{problem}.")
+        end = "" if problem.endswith((".", "?")) else "."
+        super().__init__(f"{', '.join(place)}: {problem}{end}" if place else f"{problem}{end}")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Pickle by what defines it: process pools send errors about."""
+        return type(self), (self.problem, self.path, self.line, self.column)
 
     def at(self, path: Path, line: int) -> Self:
         """The same, with file and line."""
@@ -51,6 +56,10 @@ class TableError(FileError):
 
 class OntologyError(FileError):
     """An OBO ontology, or a file of annotations with its terms, that cannot be read."""
+
+
+class FeatureError(ChmcnnError):
+    """Features that do not fit what was learnt from others, or that no network can take."""
 
 
 class DatasetError(ChmcnnError):

@@ -157,14 +157,15 @@ class Hierarchy:
         Parameters
         ----------
         path
-            A table in UTF-8, such as the lines ``parent,child``, ``animal,dog``, ``animal,cat`` and ``,plant``.
+            A table in UTF-8, plain or with ``.gz``, such as the lines ``parent,child``, ``animal,dog``, ``animal,cat``
+            and ``,plant``.
         parent, child
             The names of the two columns; other columns are passed over.
         delimiter
             What stands between two cells.
         """
         try:
-            with Path(path).open(encoding="utf-8-sig", newline="") as lines:
+            with _edges.open_text(Path(path)) as lines:
                 rows = list(_edges.read_csv(lines, parent, child, delimiter))
             names = _names.in_order(name for row in rows for name in row if name)
             return cls.from_edges(((above, below) for above, below in rows if above), classes=names)

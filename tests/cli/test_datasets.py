@@ -79,13 +79,16 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("fetch",), "Name the data sets to fetch, or use --all."),
+        (("fetch",), "Name the data sets to fetch, or use --all; not both."),
         (("fetch", "enrom"), "There is no data set 'enrom'. Did you mean 'enron'?"),
         (("show", "digit"), "There is no data set 'digit'. Did you mean 'digits'?"),
         (("show", "no.csv"), "no.csv: the file is not there."),
         (("show", "mine.csv", "--labels", "topics"), "there is no column 'topics'"),
         (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy is not there."),
         (("show", "digits", "-o", "picture.xyz"), "expected the ending of a picture"),
+        (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file of your own; it has no part --train."),
+        (("show", "digits", "--hierarchy", "no.csv"), "digits is no file of your own; it takes no --hierarchy."),
+        (("list", "--data-dir", "nowhere"), "The folder of the data, nowhere, is not there"),
         (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, is not a file"),
     ],
 )
@@ -114,6 +117,13 @@ def test_a_table_of_the_users_own_is_described_and_drawn(tmp_path: Path) -> None
     assert found["classes"] == 4
     assert found["most frequent"]["politics"] == 2
     assert (tmp_path / "a" / "picture.svg").read_text().startswith("<?xml")
+
+
+def test_names_with_marks_of_other_languages_are_shown_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("x,labels\n1,a[/y]/b$\\foo$\n2,a[/y]\n")
+    done = run("show", "mine.csv", "--path-separator", "/b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a[/y] 2" in done.stdout
 
 
 @needs_files

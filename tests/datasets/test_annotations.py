@@ -7,7 +7,8 @@ from scipy import sparse
 
 from chmcnn import DatasetError, OntologyError
 from chmcnn.datasets import annotate, obo
-from chmcnn.datasets.annotations import EXPERIMENTAL, read_gaf
+from chmcnn.datasets.gaf import EXPERIMENTAL
+from chmcnn.datasets.gaf import read as read_gaf
 
 OBO = """[Term]
 id: GO:1
@@ -80,7 +81,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_three_files_make_a_training_set(files: dict[str, Path]) -> None:
-    table = annotate(**files)  # type: ignore[arg-type]
+    table = annotate(**files, part_of=True)  # type: ignore[arg-type]
     assert table.X.index.tolist() == ["YAL1", "CDC2", "YAL3", "OLD4"]  # YAL5 has only a term out of use
     assert table.feature_names == ("x", "kind")
     assert table.hierarchy.classes == ("GO:1", "GO:2", "GO:3", "GO:4")
@@ -92,10 +93,11 @@ def test_choices(files: dict[str, Path]) -> None:
     experimental = annotate(**files, evidence=EXPERIMENTAL)  # type: ignore[arg-type]
     assert "YAL3" not in experimental.X.index
     assert "GO:3" not in experimental.hierarchy  # a class that no row has
-    frequent = annotate(**files, least=2, sparse=True)  # type: ignore[arg-type]
+    frequent = annotate(**files, least=2, sparse=True, part_of=True)  # type: ignore[arg-type]
     assert frequent.hierarchy.classes == ("GO:1", "GO:2")
+    assert frequent.X.index.tolist() == ["YAL1", "CDC2", "OLD4"]  # YAL3 has no label left
     assert isinstance(frequent.Y, sparse.csr_array)
-    kinds = annotate(**files, part_of=False)  # type: ignore[arg-type]
+    kinds = annotate(**files)  # type: ignore[arg-type]
     assert kinds.hierarchy.parents("GO:4") == ()
     cells = annotate(**files, namespace="cellular_component")  # type: ignore[arg-type]
     assert cells.hierarchy.classes == ("GO:3",)
@@ -107,7 +109,17 @@ def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Path]) -> No
     by_column = annotate(frame, files["annotations"], known, id_column="gene")
     by_index = annotate(frame.set_index("gene"), files["annotations"], known)
     assert np.array_equal(by_column.Y, by_index.Y)
-    assert np.array_equal(by_column.Y, annotate(**files).Y)  # type: ignore[arg-type]
+    assert np.array_equal(by_column.Y, annotate(**files, part_of=True).Y)  # type: ignore[arg-type]
+    for options in ({"part_of": True}, {"namespace": "x"}):
+        with pytest.raises(DatasetError, match=r"for an ontology that is a file: give them to obo\.read"):
+            annotate(frame.set_index("gene"), files["annotations"], known, **options)
+    with pytest.raises(DatasetError, match="There is no column 'name' in the features"):
+        annotate(frame, files["annotations"], known, id_column="name")
+    with pytest.raises(DatasetError, match="categorical is for features that are a file"):
+        annotate(frame, files["annotations"], known, categorical=["x"])
+    for wrong in (frame.iloc[:0], pd.concat([frame, frame])):
+        with pytest.raises(DatasetError, match="no rows, or a gene twice"):
+            annotate(wrong, files["annotations"], known, id_column="gene")
 
 
 def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Path]) -> None:
@@ -116,14 +128,38 @@ def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Path]) -> N
     assert table.hierarchy.decode(table.Y) == [{"GO:1"}]
 
 
+@pytest.mark.parametrize(
+    ("own", "options"), [({"evidence": "IEA"}, {"evidence": {"IDA"}}), ({"qualifier": "not |involved_in"}, {})]
+)
+def test_a_gene_without_annotations_that_count_gets_none_of_its_namesakes(
+    files: dict[str, Path], own: dict[str, str], options: dict[str, object]
+) -> None:
+    lines = [line("YAL1", "GO:3", **own), line("P9", "GO:2", synonyms="YAL1"), line("YAL3", "GO:1"), ""]
+    files["annotations"].write_text("\n".join(lines))
+    assert annotate(**files, **options).X.index.tolist() == ["YAL3"]  # type: ignore[arg-type]
+
+
+def test_a_name_of_several_products_is_left_out_with_a_warning(files: dict[str, Path]) -> None:
+    lines = [line("P1", "GO:3", symbol="YAL1"), line("P2", "GO:2", symbol="YAL1"), line("YAL3", "GO:1"), ""]
+    files["annotations"].write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match=r"1 genes are left out: their names stand for several .* 'YAL1': P1, P2"):
+        table = annotate(**files)  # type: ignore[arg-type]
+    assert table.X.index.tolist() == ["YAL3"]
+
+
 def test_bad_input_is_told(files: dict[str, Path]) -> None:
     with pytest.raises(DatasetError, match=r"No class has 9 rows; the most frequent has 3\."):
-        annotate(**files, least=9)  # type: ignore[arg-type]
-    with pytest.raises(
-        DatasetError, match=r"No row of the features has an annotation in .*: the first one is '1\.0', however"
-    ):
+        annotate(**files, least=9, part_of=True)  # type: ignore[arg-type]
+    with pytest.raises(DatasetError, match=r"No gene of the features is in .*: the first one is '1\.0', however"):
         annotate(**files, id_column="x")  # type: ignore[arg-type]
+    with pytest.raises(DatasetError, match=r"evidence is 'IDA'; expected a set of codes, such as \{'IDA'\}"):
+        annotate(**files, evidence="IDA")  # type: ignore[arg-type]
+    with pytest.raises(DatasetError, match=r"has none of the evidence codes \['ida'\]; it has \['IDA', 'IEA'\]"):
+        annotate(**files, evidence={"ida"})  # type: ignore[arg-type]
     gaf = files["annotations"]
+    gaf.write_text(line("YAL1", "GO:5"))
+    with pytest.raises(DatasetError, match=r"None of the 1 genes .* has an annotation that counts"):
+        annotate(**files)  # type: ignore[arg-type]
     for text, told in {
         "a\tb\n": "line 1: the line has 2 cells; a GAF line has 15 to 17, with tabs between",
         f"!x\n{line('YAL1', 'GO:7')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean 'GO:",

@@ -1,4 +1,6 @@
+import copy
 import itertools
+import pickle
 import re
 
 import numpy as np
@@ -72,6 +74,14 @@ def test_tables_that_do_not_fit_together_are_refused() -> None:
         Table(np.zeros(2), [set()] * 2, TREE)
     with pytest.raises(DatasetError, match="Column 'x' of X is there twice"):
         Table(pd.DataFrame([[1, 2]], columns=["x", "x"]), [set()], TREE)
+    with pytest.raises(DatasetError, match="hierarchy is 'x'; expected a Hierarchy"):
+        Table(np.zeros((2, 1)), [set()] * 2, "x")  # type: ignore[arg-type]
+    thin = Table(sparse.csr_array(np.eye(2)), [set()] * 2, TREE)
+    full = Table(np.eye(2), [set()] * 2, TREE)
+    with pytest.raises(DatasetError, match="One part has sparse features, another dense ones"):
+        Dataset("mine", full, thin, full)
+    with pytest.raises(DatasetError, match="valid is of type ndarray; expected a Table"):
+        Dataset("mine", full, np.eye(2), full)  # type: ignore[arg-type]
     with pytest.raises(LabelError, match="Row 0: Unknown class 'd'"):
         Table(np.zeros((1, 1)), [{"d"}], TREE)
 
@@ -85,15 +95,47 @@ def test_a_data_set_leaves_the_roots_out_of_what_is_evaluated() -> None:
         data.evaluated[0] = True
     own = Dataset("mine", part, part, part, evaluated=np.ones(len(tree), dtype=bool))
     assert own.evaluated.all()
-    with pytest.raises(DatasetError, match=re.escape("evaluated has shape (2,); expected (4,)")):
-        Dataset("mine", part, part, part, evaluated=np.ones(2, dtype=bool))
+    for wrong in (np.ones(2, dtype=bool), np.ones(4), np.array(["a"] * 4)):
+        with pytest.raises(DatasetError, match=r"expected \(4,\) and bool, one for each class"):
+            Dataset("mine", part, part, part, evaluated=wrong)  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_not_verified_shows_in_the_title() -> None:
     part = table()
     assert Dataset("expr", part, part, part).title == "expr"
-    assert Dataset("expr", part, part, part, unverified=("mine.arff",)).title == "expr (not verified)"
-    assert "expr (not verified)" in repr(Dataset("expr", part, part, part, unverified=("mine.arff",)))
+    other = Table(part.X, part.Y, TREE, "mine.arff", verified=False)
+    data = Dataset("expr", other, part, part)
+    assert data.title == "expr (not verified)"
+    assert data.unverified == ("mine.arff",)
+    assert "expr (not verified)" in repr(data)
+    assert repr(other.take([1])) == "Table(1 row, 2 features, 3 classes, not verified)"
+    assert not pickle.loads(pickle.dumps(other)).verified  # noqa: S301
+
+
+def test_copies_do_not_change_either() -> None:
+    first = Table(np.zeros((3, 2)), sparse.csr_array(np.eye(3)), TREE)
+    for copied in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):  # noqa: S301
+        with pytest.raises(ValueError, match="read-only"):
+            copied.X[0, 0] = 1
+    first.Y.resize((1, 3))
+    first.Y.data = np.zeros(3)
+    assert first.Y.shape == (3, 3)
+    assert first.Y.sum() == 4
+    first.Y.sum_duplicates()
+    first.Y.sort_indices()
+
+
+def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
+    labels = pd.DataFrame({"c": [1, 0], "a/b": [0, 1], "a": [0, 1]})
+    assert Table(np.zeros((2, 1)), labels, TREE).Y.tolist() == [[False, False, True], [True, True, False]]
+    with pytest.raises(DatasetError, match="columns of Y are not the classes of the hierarchy: 'a' is only in one"):
+        Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)
+    named = pd.DataFrame({"x": [1.0, 2.0]}, index=["r", "s"])
+    Table(named, labels.set_axis(["r", "s"], axis=0), TREE)
+    with pytest.raises(DatasetError, match="rows of X and Y have different names"):
+        Table(named, labels.set_axis(["s", "r"], axis=0), TREE)
+    sets = pd.Series([{"a"}, {"c"}])
+    assert Table(np.zeros((2, 1)), sets, TREE).Y.tolist() == [[True, False, False], [False, False, True]]
 
 
 def test_parts_with_other_columns_or_classes_are_refused() -> None:

@@ -1,8 +1,9 @@
+import gzip
 from pathlib import Path
 
 import pytest
 
-from chmcnn import FileError, Hierarchy, HierarchyError
+from chmcnn import FileError, Hierarchy
 from chmcnn.datasets import read_hierarchy
 
 ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("pet", "dog")])
@@ -13,12 +14,14 @@ ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("pet", "dog")])
     [
         ("edges.csv", "parent,child\nanimal,dog\npet,dog\n"),
         ("edges.tsv", "parent\tchild\nanimal\tdog\npet\tdog\n"),
+        ("edges.csv.gz", "parent,child\nanimal,dog\npet,dog\n"),
         ("edges.json", ANIMALS.to_json()),
         ("edges.obo", "[Term]\nid: animal\n[Term]\nid: pet\n[Term]\nid: dog\nis_a: animal\nis_a: pet\n"),
     ],
 )
 def test_the_ending_says_what_a_file_is(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text)
+    content = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     assert read_hierarchy(tmp_path / name) == ANIMALS
 
 
@@ -37,5 +40,5 @@ def test_bad_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a\.json: The text of the hierarchy is not valid JSON"):
         read_hierarchy(tmp_path / "a.json")
     (tmp_path / "a.csv").write_text("parent,child\na,b\nb,a\n")
-    with pytest.raises(HierarchyError, match=r"a\.csv, .*cycle, from parent to child: a -> b -> a"):
+    with pytest.raises(FileError, match=r"a\.csv: .*cycle, from parent to child: a -> b -> a\. Remove one of them\.$"):
         read_hierarchy(tmp_path / "a.csv")

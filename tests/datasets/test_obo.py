@@ -74,6 +74,26 @@ def test_parts_are_below_their_wholes_if_asked_for(tmp_path: Path) -> None:
     assert read_hierarchy(path) == obo.read(path).hierarchy
 
 
+def test_old_ids_are_followed_to_a_term_in_use(tmp_path: Path) -> None:
+    stanzas = [
+        "default-namespace: all\n",
+        '[Term] ! with a comment\nid: a{x="y"}\nalt_id: a1\n',
+        "[Term]\nid: old1\nis_obsolete: TRUE\nreplaced_by: old2\nalt_id: older\n",
+        "[Term]\nid: old2\nis_obsolete: true\nreplaced_by: a1\n",
+        "[Term]\nid: loop1\nis_obsolete: true\nreplaced_by: loop2\n",
+        "[Term]\nid: loop2\nis_obsolete: true\nreplaced_by: loop1\n",
+        "[Term]\nid: b\nname: x\\, y \\! z\nis_a: a\t! behind\nrelationship: BFO:0000050  c\nis_a: FOREIGN:1\n",
+        "[Term]\nid: c\nnamespace: other\n",
+    ]
+    found = obo.read(write(tmp_path, "\n".join(stanzas)), part_of=True)
+    assert [found.current(old) for old in ("a1", "old1", "old2", "older", "loop1")] == ["a", "a", "a", "a", None]
+    assert found.hierarchy.parents("b") == ("a", "c")
+    assert found.names["b"] == "x, y ! z"
+    assert found.namespaces == {"a": "all", "b": "all", "c": "other"}
+    with pytest.raises(TypeError):
+        found.names["b"] = "other"  # type: ignore[index]
+
+
 def test_one_namespace(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL)
     found = obo.read(path, part_of=True, namespace="cellular_component")
@@ -95,6 +115,14 @@ def test_one_namespace(tmp_path: Path) -> None:
         (
             "[Term]\nid: a\nis_a: b\n",
             ", line 3: 'a' is below 'b', which is obsolete or not in the file; remove the line",
+        ),
+        ("[Term]\nid: a\nid: b\n", ", line 3: the term 'a' has a second id."),
+        ("[term]\nid: a\n", ", line 1: expected [Term] or another stanza, however: '[term]'."),
+        ("[Term\nid: a\n", ", line 1: expected [Term] or another stanza, however: '[Term'."),
+        ("[Term]\nid: a\nis_obsolete: yes\n", ", line 3: is_obsolete is 'yes'; expected true or false."),
+        (
+            "[Term]\nid: a\nalt_id: x\n[Term]\nid: b\nalt_id: x\n",
+            ", line 6: the alternative id 'x' stands for 'a' and for 'b'.",
         ),
         ("[Term]\nid: a\nwhat\n", ", line 3: expected 'tag: value', however: 'what'."),
         (

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from chmcnn import TableError, datasets
+from chmcnn import FeatureError, datasets
 from chmcnn.datasets import Preprocessor
 
 TABLE = pd.DataFrame(
@@ -82,6 +82,11 @@ def test_the_users_array_is_not_changed() -> None:
     assert np.isnan(array[0, 1])
 
 
+def test_numbers_among_objects_are_numbers() -> None:
+    table = pd.DataFrame({"a": pd.Series([1.5, 2, None], dtype=object)})
+    assert Preprocessor(standardise=False).fit_transform(table).tolist() == [[1.5], [2.0], [1.75]]
+
+
 def test_an_unseen_category_is_all_zeros() -> None:
     found = Preprocessor(standardise=False).fit(TABLE[["word"]])
     assert_allclose(found.transform(pd.DataFrame({"word": ["new", "x"]})), [[0, 0], [1, 0]])
@@ -89,13 +94,24 @@ def test_an_unseen_category_is_all_zeros() -> None:
 
 def test_bad_columns_are_told() -> None:
     found = Preprocessor().fit(TABLE[["size"]])
-    with pytest.raises(TableError, match="column 'size' was of numbers at fit, however now it is of"):
+    with pytest.raises(FeatureError, match="Column 'size' was of numbers at fit, however now it is of"):
         found.transform(pd.DataFrame({"size": ["large"]}))
-    with pytest.raises(TableError, match="column 'size' has an infinite number in row 1"):
+    with pytest.raises(FeatureError, match="Column 'size' has an infinite number in row 1"):
         found.transform(pd.DataFrame({"size": [1.0, np.inf]}))
     with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
         found.transform(pd.DataFrame({"other": [1.0]}))
-    with pytest.raises(TableError, match="of categories at fit: give a DataFrame"):
+    words = Preprocessor().fit(TABLE[["word"]])
+    with pytest.raises(FeatureError, match="Column 'word' was of categories at fit, however now it is of float64"):
+        words.transform(pd.DataFrame({"word": [1.0]}))
+    with pytest.raises(FeatureError, match="X is sparse, however it was dense at fit"):
+        Preprocessor().fit(np.eye(2)).transform(sparse.csr_array(np.eye(2)))
+    with pytest.raises(FeatureError, match="Column 'day' is of datetime64"):
+        Preprocessor().fit(pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])}))
+    with pytest.raises(FeatureError, match="two categories with the same text"):
+        Preprocessor().fit(pd.DataFrame({"a": pd.Categorical([1, "1"])}))
+    with pytest.raises(FeatureError, match="The values of 'a' are too large: their mean overflows"):
+        Preprocessor().fit(pd.DataFrame({"a": [1e308, 1e308, 1e308]}))
+    with pytest.raises(FeatureError, match="of categories at fit: give a DataFrame"):
         Preprocessor().fit(TABLE[["word"]]).transform(np.zeros((1, 1)))
     with pytest.raises(ValueError, match="0 sample"):
         found.transform(TABLE[["size"]].iloc[:0])

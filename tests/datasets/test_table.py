@@ -2,6 +2,7 @@ import gzip
 import re
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from chmcnn import Hierarchy, TableError
+from chmcnn import ArffError, Hierarchy, TableError
 from chmcnn.datasets import read_features, read_table
 
 ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
@@ -81,8 +82,97 @@ def test_paths_in_the_labels_make_the_hierarchy(tmp_path: Path) -> None:
     assert table.hierarchy.classes == ("politics", "sport", "sport>tennis")
     columns = read_table(write(tmp_path, "size,a,a/b\n1,0,1\n"), labels=["a", "a/b"])
     assert columns.Y.tolist() == [[True, True]]
-    assert "without a hierarchy, labels are paths" in refused(write(tmp_path, "size,labels\n1,a//b\n"))
-    assert "The hierarchy is empty" in refused(write(tmp_path, "size,labels\n1,\n"))
+    spaced = read_table(write(tmp_path, "size,labels\n1,sport / tennis\n2,sport/tennis\n"))
+    assert spaced.hierarchy.classes == ("sport", "sport/tennis")
+    assert spaced.Y.all()
+    assert refused(write(tmp_path, "size,labels\n1,a/b\n1,a//b\n")) == (
+        ", line 3, column 2: column 'labels': 'a//b' is no path of parts joined by '/', none of them empty."
+    )
+    for forgotten in ("size,labels\n1,dog\n", "size,labels\n1,\n"):
+        assert "no label is a path with '/' in it, and no hierarchy is given" in refused(write(tmp_path, forgotten))
+
+
+def test_a_file_of_the_hierarchy_will_do(tmp_path: Path) -> None:
+    edges = write(tmp_path, "parent,child\nanimal,dog\nanimal,cat\npet,dog\n", "edges.csv")
+    assert read_table(write(tmp_path, PLAIN), edges, id_column=0).hierarchy == ANIMALS
+
+
+def test_only_nothing_is_no_label_and_no_id(tmp_path: Path) -> None:
+    tree = Hierarchy.from_edges([("x", "NA"), ("x", "None")])
+    table = read_table(write(tmp_path, "id,size,labels\nNA,1,NA\nnan,NA,None\nb,null, \n"), tree, id_column="id")
+    assert tree.decode(table.Y, most_specific=True) == [{"NA"}, {"None"}, set()]
+    assert table.X.index.tolist() == ["NA", "nan", "b"]
+    assert table.X["size"].isna().tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["1,5", "2,5"], "'1,5' is not a finite number"),
+        (["1_000", "2_000"], "'1_000' is not a finite number"),
+        (["10 %", "20%"], "'10 %' is not a finite number"),
+        (["1e400", "-1e400"], "'1e400' is not a finite number"),
+        (["inf", "-inf"], "'inf' is not a finite number"),
+        (["01234", "12345"], "'01234' starts with 0 as codes do, not numbers"),
+        ([f"gene{number}" for number in range(200)], "200 different texts in 200 rows, as a column of names has"),
+    ],
+)
+def test_columns_that_cannot_be_told_are_refused_unless_named(tmp_path: Path, cells: list[str], told: str) -> None:
+    frame = pd.DataFrame({"x": cells, "labels": "dog"})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    assert told in refused(tmp_path / "my.csv", hierarchy=ANIMALS)
+    table = read_table(tmp_path / "my.csv", ANIMALS, categorical=["x"])
+    assert table.X["x"].tolist() == cells
+
+
+def test_class_columns_are_checked_against_the_hierarchy(tmp_path: Path) -> None:
+    path = write(tmp_path, "size,dog,cow\n1,1,0\n")
+    assert "Unknown class 'cow'" in refused(path, hierarchy=ANIMALS, labels=["dog", "cow"])
+    for wrong in ([], ["dog", "dog"]):
+        assert "expected at least one, and each once" in refused(path, hierarchy=ANIMALS, labels=wrong)
+    path = write(tmp_path, "size,dog,cat\n1,True,false\n")
+    assert "column 'cat': it has the name of a class, but labels do not name it" in refused(
+        path, hierarchy=ANIMALS, labels=["dog"]
+    )
+    assert ANIMALS.decode(read_table(path, ANIMALS, labels=["dog", "cat"]).Y, most_specific=True) == [{"dog"}]
+
+
+def test_kinds_of_parquet_columns(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None], dtype="Int64"),
+            "flag": [True, False],
+            "money": [Decimal("1.5"), None],
+            "kind": pd.Categorical(["2", "1"], categories=["3", "2", "1"]),
+            "word": ["NA", "x"],
+            "labels": pd.array([1, None], dtype="Int64"),
+        }
+    )
+    frame.to_parquet(tmp_path / "my.parquet")
+    tree = Hierarchy.from_edges([("0", "1")])
+    table = read_table(tmp_path / "my.parquet", tree)
+    assert tree.decode(table.Y, most_specific=True) == [{"1"}, set()]
+    np.testing.assert_array_equal(table.X[["whole", "flag", "money"]], [[1, 1, 1.5], [np.nan, 0, np.nan]])
+    assert table.X["kind"].cat.categories.tolist() == ["3", "2", "1"]
+    assert table.X["word"].isna().tolist() == [True, False]
+    for name, values in {
+        "time": pd.Series(["2020-01-01", None], dtype="datetime64[us]"),
+        "list": [[1, 2], [3]],
+        "large": [2**53 + 1, 1],
+        "words": [["a"], ["b"]],
+        "inf": [np.inf, 1.0],
+    }.items():
+        pd.DataFrame({name: values, "labels": ["1", "1"]}).to_parquet(tmp_path / "bad.parquet")
+        message = refused(tmp_path / "bad.parquet", hierarchy=tree)
+        assert f"column {name!r}" in message
+
+
+def test_ids_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, PLAIN)
+    assert read_table(path, ANIMALS, id_column=0).X.index.tolist() == ["Rex", "Tom", "Nemo", "Bo"]
+    assert "id_column is 9; there are 4 columns" in refused(path, hierarchy=ANIMALS, id_column=9)
+    assert "id_column is 'labels', which holds the labels" in refused(path, hierarchy=ANIMALS, id_column="labels")
+    assert "categorical is 'size'; expected a list" in refused(path, hierarchy=ANIMALS, categorical="size")
 
 
 def test_parquet_with_lists_or_text(tmp_path: Path) -> None:
@@ -118,6 +208,11 @@ def test_arff_is_read_too(tmp_path: Path) -> None:
     assert table.hierarchy.classes == ("1", "1/2", "root")
     assert table.Y.all()
     assert "Unknown class '1/2'" in refused(write(tmp_path, text, "my.arff"), hierarchy=ANIMALS)
+    assert "do not apply" in refused(write(tmp_path, text, "my.arff"), id_column="x")
+    packed = write(tmp_path, gzip.compress(text.encode()), "my.arff.gz")
+    assert isinstance(read_table(packed, sparse=True).Y, sparse.csr_array)
+    with pytest.raises(ArffError, match="the file cannot be read"):
+        read_table(tmp_path / "no.arff")
 
 
 def test_labels_can_be_sparse(tmp_path: Path) -> None:
@@ -128,8 +223,8 @@ def test_labels_can_be_sparse(tmp_path: Path) -> None:
 def test_numbers_can_be_categories(tmp_path: Path) -> None:
     path = write(tmp_path, "zone,labels\n1,dog\n2a,cat\n")
     assert refused(path, hierarchy=ANIMALS) == (
-        ", line 3, column 1: column 'zone': '2a' is not a finite number, as others in the column are; if it is a "
-        "category, name the column in categorical."
+        ", line 3, column 1: column 'zone': '2a' is not a finite number, as others in the column are or "
+        "seem to be; if it is a category, name the column in categorical."
     )
     assert read_table(path, ANIMALS, categorical=["zone"]).X["zone"].tolist() == ["1", "2a"]
     assert "'inf' is not a finite number" in refused(
@@ -153,7 +248,7 @@ def test_features_alone(tmp_path: Path) -> None:
         ('size,labels\n"1\n",dog\n2\n', ", line 4: the row has 1 cell, however the header has 2."),
         ("size,size,labels\n1,2,dog\n", ", line 1: the column 'size' is there twice; rename one of them."),
         ("size,,labels\n1,2,dog\n", ", line 1: cell 2 of the header is empty; every column needs a name."),
-        ("size,label\n1,dog\n", "there is no column 'labels'; did you mean 'label'? name yours with labels=\"...\"."),
+        ("size,label\n1,dog\n", "there is no column 'labels'; did you mean 'label'? name yours with labels=\"...\","),
         ("size,labels\n1,dag\n", ", line 2, column 2: column 'labels': Unknown class 'dag'. Did you mean 'dog'?"),
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has an empty label"),
@@ -171,14 +266,14 @@ def test_bad_files_are_told_with_line_and_column(tmp_path: Path, text: str | byt
 def test_bad_options_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PLAIN)
     assert "there is no column 'nome'; did you mean 'name'?" in refused(path, hierarchy=ANIMALS, id_column="nome")
-    assert "there is no column 'zone'; it was named" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
+    assert "there is no column 'zone'; categorical names it" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
     assert "separator of labels is empty" in refused(path, hierarchy=ANIMALS, separator="")
     assert "expected one character" in refused(path, hierarchy=ANIMALS, delimiter="||")
     assert refused(tmp_path / "nothing.csv") == ": the file is not there."
     assert "the ending '.xls' is not known; expected one of .csv, .tsv" in refused(write(tmp_path, PLAIN, "my.xls"))
     twice = write(tmp_path, "id,x,labels\na,1,dog\na,2,cat\n")
     assert refused(twice, hierarchy=ANIMALS, id_column="id") == (
-        ", line 3, column 1: column 'id': 'a' is missing or there twice; ids name one row each."
+        ", line 3, column 1: column 'id': 'a' is there twice; ids name one row each."
     )
     broken = write(tmp_path, gzip.compress(PLAIN.encode() * 100)[:50], "broken.csv.gz")
     assert "the file is not a complete gzip file" in refused(broken, hierarchy=ANIMALS)

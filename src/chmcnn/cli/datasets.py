@@ -73,19 +73,19 @@ def fetch(
 
     chmcnn datasets fetch --all
     """
-    from chmcnn.datasets.catalogue import catalogue
-    from chmcnn.datasets.registry import EMBEDDED, locate
+    from chmcnn.datasets.catalogue import EMBEDDED, catalogue
+    from chmcnn.datasets.registry import locate
     from chmcnn.errors import DatasetError
 
     if everything == bool(names):
-        raise DatasetError("Name the data sets to fetch, or use --all.")
+        raise DatasetError("Name the data sets to fetch, or use --all; not both.")
     known = catalogue()
-    wanted = list(known.entries) if everything else [name for name in names or () if name not in EMBEDDED]
+    wanted = list(known.entries) if everything else [name for name in names or () if name != EMBEDDED]
     for entry in [known[name] for name in wanted]:
         found = locate(entry.files.values(), data_dir, quiet=quiet)
         typer.echo(f"{entry.name}: {', '.join(str(path) for path in found.values())}")
-    for name in set(names or ()) & set(EMBEDDED):
-        typer.echo(f"{name}: inside the package")
+    if EMBEDDED in (names or ()):
+        typer.echo(f"{EMBEDDED}: inside the package")
 
 
 @app.command()
@@ -106,7 +106,15 @@ def show(  # noqa: PLR0913 -- one for each option
     ] = None,
     labels: Annotated[str, typer.Option(help="Of your own file: the column of labels.")] = "labels",
     separator: Annotated[str, typer.Option(help="Of your own file: what stands between two labels.")] = ";",
+    path_separator: Annotated[str, typer.Option(help="Of your own file: what joins a label that is a path.")] = "/",
     id_column: Annotated[str | None, typer.Option(help="Of your own file: a column that names the rows.")] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Of your own file: a column of categories; may be given again.")
+    ] = None,
+    class_column: Annotated[
+        list[str] | None, typer.Option(help="Of your own file: a column of 0 and 1 for a class; may be given again.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of your own file: what stands between two cells.")] = None,
 ) -> None:
     """Describe a data set, and draw its hierarchy and the sizes of its classes.
 
@@ -126,14 +134,27 @@ def show(  # noqa: PLR0913 -- one for each option
     target = output or Path(f"{Path(name).stem}.png")
     _files.refuse_existing(target, force=force)
     refuse_format(target)
-    if Path(name).suffix:
-        shown = _own(Path(name), hierarchy, labels=labels, separator=separator, id_column=id_column)
+    named = {part: path for part, path in {"train": train, "valid": valid, "test": test}.items() if path}
+    reading = {
+        "labels": class_column or labels,
+        "separator": separator,
+        "path_separator": path_separator,
+        "id_column": id_column,
+        "categorical": categorical or (),
+        "delimiter": delimiter,
+    }
+    if Path(name).suffix or Path(name).is_file():
+        _refuse_options(named, f"{name} is a file of your own; it has no part")
+        shown = _own(Path(name), hierarchy, reading)
     else:
-        named = {part: path for part, path in {"train": train, "valid": valid, "test": test}.items() if path}
+        given = {"hierarchy": hierarchy, "id_column": id_column, "categorical": categorical, "delimiter": delimiter}
+        _refuse_options(
+            {key: value for key, value in given.items() if value}, f"{name} is no file of your own; it takes no"
+        )
         shown = _known(name, data_dir, named)
+    described = _describe(shown) | {"picture": str(target)}
     with _files.atomic(target) as temporary:
         overview.draw(overview.overview(shown.title, shown.train, shown.evaluated)).savefig(temporary, dpi=110)
-    described = _describe(shown) | {"picture": str(target)}
     if json:
         _print_json(described)
     else:
@@ -196,14 +217,22 @@ def _known(name: str, data_dir: Path | None, named: Mapping[str, Path]) -> _Show
     return _Shown(data.title, data.parts, data.evaluated, data.unverified)
 
 
-def _own(path: Path, hierarchy: Path | None, *, labels: str, separator: str, id_column: str | None) -> _Shown:
+def _own(path: Path, hierarchy: Path | None, reading: Mapping[str, Any]) -> _Shown:
     import numpy as np
 
-    from chmcnn.datasets import read_hierarchy, read_table
+    from chmcnn.datasets import read_table
+    from chmcnn.datasets.dataset import ROOTS
 
-    known = read_hierarchy(hierarchy) if hierarchy else None
-    table = read_table(path, known, labels=labels, separator=separator, id_column=id_column)
-    return _Shown(path.name, {"rows": table}, np.ones(len(table.hierarchy), dtype=np.bool_))
+    chosen = {} if path.suffix == ".arff" else reading
+    table = read_table(path, hierarchy, **chosen)
+    return _Shown(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
+
+
+def _refuse_options(given: Mapping[str, object], why: str) -> None:
+    from chmcnn.errors import DatasetError
+
+    if given:
+        raise DatasetError(f"{why} --{next(iter(given)).replace('_', '-')}.")
 
 
 def _describe(shown: _Shown) -> dict[str, Any]:
@@ -231,12 +260,13 @@ def _describe(shown: _Shown) -> dict[str, Any]:
 
 def _print_described(described: dict[str, Any]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table as RichTable
 
-    shown = RichTable(title=described["name"], show_header=False)
+    shown = RichTable(title=escape(described["name"]), show_header=False)
     for name, value in described.items():
         if name not in {"name", "picture"} and value not in ([], {}):
-            shown.add_row(name, _in_words(name, value))
+            shown.add_row(name, escape(_in_words(name, value)))
     Console().print(shown)
     typer.echo(f"Hierarchy and class sizes: {described['picture']}")
 

@@ -4,11 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chmcnn.datasets import arff, obo, synthetic
     from chmcnn.datasets.annotations import annotate
+    from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
     from chmcnn.datasets.hierarchies import read_hierarchy
     from chmcnn.datasets.preprocessing import Preprocessor
-    from chmcnn.datasets.registry import load, names
+    from chmcnn.datasets.registry import load
     from chmcnn.datasets.table import read_features, read_table
 
 __all__ = [
@@ -16,12 +18,15 @@ __all__ = [
     "Preprocessor",
     "Table",
     "annotate",
+    "arff",
     "load",
     "names",
+    "obo",
     "read_features",
     "read_hierarchy",
     "read_table",
     "split",
+    "synthetic",
 ]
 
 _HOME = {
@@ -30,7 +35,7 @@ _HOME = {
     "Table": "dataset",
     "annotate": "annotations",
     "load": "registry",
-    "names": "registry",
+    "names": "catalogue",
     "read_features": "table",
     "read_hierarchy": "hierarchies",
     "read_table": "table",
@@ -39,7 +44,13 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- any of the names above
-    """Import what is asked for when it is: the hierarchy alone needs no pandas."""
+    """Import what is asked for when it is: names alone need no pandas."""
     if name in _HOME:
         return getattr(import_module(f"chmcnn.datasets.{_HOME[name]}"), name)
+    if name in __all__:
+        return import_module(f"chmcnn.datasets.{name}")
     raise AttributeError(f"module 'chmcnn.datasets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

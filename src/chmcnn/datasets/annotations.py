@@ -1,61 +1,25 @@
-"""Gene annotations (GAF), joined with an ontology and a table of features into a training set."""
+"""`annotate`: gene annotations, an ontology and a table of features make a training set."""
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chmcnn import _names
-from chmcnn.datasets import obo, text
+from chmcnn.datasets import gaf, obo
 from chmcnn.datasets.dataset import Table
 from chmcnn.datasets.table import read_features
-from chmcnn.errors import ChmcnnError, DatasetError, OntologyError
+from chmcnn.errors import DatasetError, OntologyError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
 
     from chmcnn.datasets.obo import Ontology
-
-EXPERIMENTAL = frozenset({"EXP", "IDA", "IPI", "IMP", "IGI", "IEP", "HTP", "HDA", "HMP", "HGI", "HEP"})
-"""Evidence codes of annotations that an experiment stands behind."""
-_COLUMNS = (15, 17)  # of GAF 1 and 2
-
-
-class Annotation(NamedTuple):
-    """One line of a GAF file: a gene product has a term."""
-
-    line: int
-    id: str
-    symbol: str
-    synonyms: tuple[str, ...]
-    qualifiers: tuple[str, ...]
-    term: str
-    evidence: str
-
-
-def read_gaf(path: str | Path) -> Iterator[Annotation]:
-    """Read the annotations of a GAF file, version 1 or 2, plain or with ``.gz``."""
-    file = Path(path)
-    for number, raw in enumerate(text.lines(file, OntologyError), start=1):
-        line = raw.rstrip("\r\n")
-        if not line.strip() or line.startswith("!"):
-            continue
-        cells = line.split("\t")
-        if not _COLUMNS[0] <= len(cells) <= _COLUMNS[1]:
-            found = _names.count(len(cells), "cell")
-            raise OntologyError(f"the line has {found}; a GAF line has 15 to 17, with tabs between", file, number)
-        qualifiers, synonyms = (tuple(filter(None, cells[at].split("|"))) for at in (3, 10))
-        annotation = Annotation(
-            number, cells[1].strip(), cells[2].strip(), synonyms, qualifiers, cells[4].strip(), cells[6]
-        )
-        if not annotation.id or not annotation.term:
-            raise OntologyError("the gene product or its term is empty", file, number, 2 if annotation.term else 5)
-        yield annotation
 
 
 def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
@@ -63,8 +27,8 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
     annotations: str | Path,
     ontology: str | Path | Ontology,
     *,
-    id_column: str | None = None,
-    part_of: bool = True,
+    id_column: str | int | None = None,
+    part_of: bool = False,
     namespace: str | None = None,
     evidence: Collection[str] | None = None,
     least: int = 1,
@@ -73,9 +37,9 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
 ) -> Table:
     """Join a table of features with a GAF file and an OBO ontology into a training set.
 
-    A row is matched by the id, the symbol or a synonym of a gene product, in that order. Annotations with ``NOT``
-    say nothing about what a gene product is and are left out; alternative and replaced ids are brought up to date;
-    terms out of use are left out. Rows without any annotation are left out.
+    A row is matched by the id, or else the symbol, or else a synonym of a gene product; a name that stands for several
+    products matches none of them, and a warning says so. Annotations with ``NOT`` are left out; alternative and
+    replaced ids are brought up to date; terms out of use are left out, and so are rows without any label.
 
     Parameters
     ----------
@@ -88,56 +52,116 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
     id_column
         The column of gene names; the first one by default.
     part_of, namespace
-        As in `chmcnn.datasets.obo.read`.
+        As in `chmcnn.datasets.obo.read`, for an ontology that is a file.
     evidence
-        Evidence codes that count, such as `EXPERIMENTAL`; all by default.
+        Evidence codes that count, such as `chmcnn.datasets.gaf.EXPERIMENTAL`; all by default.
     least
         Leave out classes that fewer rows have.
     categorical
-        As in `chmcnn.datasets.read_table`.
+        As in `chmcnn.datasets.read_table`, for features that are a file.
     sparse
         Whether the label matrix is sparse.
     """
-    known = ontology if isinstance(ontology, obo.Ontology) else obo.read(ontology, part_of=part_of, namespace=namespace)
+    known = _ontology(ontology, part_of=part_of, namespace=namespace)
     table = _features(features, id_column, categorical)
-    terms = _terms(Path(annotations), known, evidence)
-    label_sets = [terms.get(str(gene), frozenset()) for gene in table.index]
-    annotated = np.array([bool(labels) for labels in label_sets], dtype=np.bool_)
-    if not annotated.any():
-        raise DatasetError(
-            f"No row of the features has an annotation in {annotations}: the first one is {table.index[0]!r}, however "
-            f"the annotations name {next(iter(terms), 'nothing')!r}. Name the column of gene names with id_column."
-        )
-    labels = known.hierarchy.encode_sparse(label_sets[row] for row in np.flatnonzero(annotated))
-    frequent = np.asarray(labels.sum(axis=0)).ravel() >= max(least, 1)
+    label_sets = _label_sets([str(name) for name in table.index], Path(annotations), known, evidence)
+    matrix = known.hierarchy.encode_sparse(label_sets)
+    frequent = np.asarray(matrix.sum(axis=0)).ravel() >= max(least, 1)
     if not frequent.any():
-        raise DatasetError(f"No class has {least} rows; the most frequent has {int(labels.sum(axis=0).max())}.")
+        most = int(matrix.sum(axis=0).max())
+        raise DatasetError(f"No class has {least} rows; the most frequent has {most}.")
     hierarchy = known.hierarchy.restrict([name for name, kept in zip(known.hierarchy, frequent, strict=True) if kept])
-    matrix = labels[:, [known.hierarchy.index(name) for name in hierarchy]]
-    return Table(table[annotated], matrix if sparse else matrix.toarray(), hierarchy, source=str(annotations))
+    matrix = matrix[:, [known.hierarchy.index(name) for name in hierarchy]]
+    labelled = np.flatnonzero(np.asarray(matrix.sum(axis=1)).ravel())
+    chosen = matrix[labelled]
+    return Table(table.iloc[labelled], chosen if sparse else chosen.toarray(), hierarchy, source=str(annotations))
 
 
-def _features(features: str | Path | pd.DataFrame, id_column: str | None, categorical: Sequence[str]) -> pd.DataFrame:
+def _ontology(ontology: str | Path | Ontology, *, part_of: bool, namespace: str | None) -> Ontology:
+    if not isinstance(ontology, obo.Ontology):
+        return obo.read(ontology, part_of=part_of, namespace=namespace)
+    if part_of or namespace is not None:
+        raise DatasetError("part_of and namespace are for an ontology that is a file: give them to obo.read.")
+    return ontology
+
+
+def _features(
+    features: str | Path | pd.DataFrame, id_column: str | int | None, categorical: Sequence[str]
+) -> pd.DataFrame:
     if isinstance(features, str | Path):
-        return read_features(features, id_column=id_column or 0, categorical=categorical)
-    return features.set_index(id_column) if id_column else features
+        return read_features(features, id_column=0 if id_column is None else id_column, categorical=categorical)
+    if categorical:
+        raise DatasetError("categorical is for features that are a file: in a DataFrame use astype('category').")
+    if id_column is not None and id_column not in features.columns:
+        raise DatasetError(
+            f"There is no column {id_column!r} in the features, whose columns are {[*features.columns]}."
+        )
+    named = features if id_column is None else features.set_index(id_column)
+    if named.empty or named.index.has_duplicates:
+        raise DatasetError("The features have no rows, or a gene twice: each gene needs one row.")
+    return named
 
 
-def _terms(path: Path, ontology: Ontology, evidence: Collection[str] | None) -> Mapping[str, frozenset[str]]:
-    """Terms in use by each name of a gene product: an id goes before a symbol, and that before a synonym."""
-    found: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
-    for annotation in read_gaf(path):
-        if "NOT" in annotation.qualifiers or (evidence is not None and annotation.evidence not in evidence):
+def _label_sets(
+    genes: list[str], path: Path, ontology: Ontology, evidence: Collection[str] | None
+) -> list[frozenset[str]]:
+    """Terms of each gene, in the order of the genes."""
+    products = _products(set(genes), path)
+    _refuse_evidence(evidence, path)
+    wanted = set(products.values())
+    terms: defaultdict[str, set[str]] = defaultdict(set)
+    for annotation in gaf.read(path):
+        if (
+            annotation.id not in wanted
+            or annotation.negated
+            or not (evidence is None or annotation.evidence in evidence)
+        ):
             continue
         try:
             term = ontology.current(annotation.term)
-        except ChmcnnError as error:
-            raise OntologyError(str(error).rstrip("."), path, annotation.line, 5) from None
+        except OntologyError as error:
+            raise OntologyError(error.problem, path, annotation.line, 5) from None
         if term is not None:
-            for by_name, names in zip(
-                found, ((annotation.id,), (annotation.symbol,), annotation.synonyms), strict=True
-            ):
-                for name in names:
-                    by_name[name].add(term)
-    ids, symbols, synonyms = found
-    return {name: frozenset(terms) for name, terms in (synonyms | symbols | ids).items()}
+            terms[annotation.id].add(term)
+    if not terms:
+        raise DatasetError(
+            f"None of the {len(products)} genes that {path} has in common with the features has an annotation that "
+            "counts: ask for more evidence codes or namespaces."
+        )
+    return [frozenset(terms.get(products.get(gene, ""), ())) for gene in genes]
+
+
+def _products(genes: set[str], path: Path) -> dict[str, str]:
+    """The gene product that each gene name stands for: an id goes before a symbol, and that before a synonym."""
+    meanings: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
+    example = "nothing"
+    for annotation in gaf.read(path):
+        example = annotation.id
+        for found, names in zip(meanings, ((annotation.id,), (annotation.symbol,), annotation.synonyms), strict=True):
+            for name in genes.intersection(names):
+                found[name].add(annotation.id)
+    ids, symbols, synonyms = meanings
+    meant = {name: products for name, products in (synonyms | symbols | ids).items() if name}
+    if not meant:
+        raise DatasetError(
+            f"No gene of the features is in {path}: the first one is {min(genes)!r}, however the annotations name "
+            f"{example!r}. Name the column of gene names with id_column."
+        )
+    unclear = sorted(name for name, products in meant.items() if len(products) > 1)
+    if unclear:
+        warnings.warn(
+            f"{len(unclear)} genes are left out: their names stand for several gene products of {path}. The first is "
+            f"{unclear[0]!r}: {', '.join(sorted(meant[unclear[0]])[:3])}.",
+            stacklevel=4,
+        )
+    return {name: next(iter(products)) for name, products in meant.items() if len(products) == 1}
+
+
+def _refuse_evidence(evidence: Collection[str] | None, path: Path) -> None:
+    if isinstance(evidence, str):
+        raise DatasetError(f"evidence is {evidence!r}; expected a set of codes, such as {{{evidence!r}}}.")
+    if evidence is None:
+        return
+    there = {annotation.evidence for annotation in gaf.read(path)}
+    if not there & set(evidence):
+        raise DatasetError(f"{path} has none of the evidence codes {sorted(evidence)}; it has {sorted(there)}.")

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+EMBEDDED = "digits"
+"""The data set inside the package."""
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file of the authors' repository; ``bytes`` and ``rows`` are None for one that could not be measured."""
@@ -54,7 +58,10 @@ class Catalogue:
     def __getitem__(self, name: str) -> Entry:
         """Look up one by name."""
         if name not in self.entries:
-            raise DatasetError(unknown(name, list(self.entries)))
+            known = names()
+            near = _names.nearest(name, known)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise DatasetError(f"There is no data set {name!r}.{hint} There are: {', '.join(known)}.")
         return self.entries[name]
 
 
@@ -69,8 +76,10 @@ def catalogue() -> Catalogue:
     return Catalogue(content["repository"], content["commit"], entries)
 
 
-def unknown(name: str, names: list[str]) -> str:
-    """Say that there is no such data set, and which there are."""
-    near = _names.nearest(name, names)
-    hint = f" Did you mean {near!r}?" if near else ""
-    return f"There is no data set {name!r}.{hint} There are: {', '.join(names)}."
+def names() -> tuple[str, ...]:
+    """Names of all data sets.
+
+    >>> names()[:3]
+    ('digits', 'cellcycle_FUN', 'derisi_FUN')
+    """
+    return (EMBEDDED, *catalogue().entries)

@@ -13,13 +13,12 @@ from scipy import sparse
 
 from chmcnn import _names
 from chmcnn.errors import DatasetError
+from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
-
-    from chmcnn.hierarchy import Hierarchy
 
 Features: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
 Labels: TypeAlias = np.ndarray | sparse.csr_array
@@ -46,6 +45,8 @@ class Table:
         The classes.
     source
         Where the rows come from, for messages.
+    verified
+        False for a file that stands in for one of the benchmark's own; it shows in everything computed from it.
 
     Examples
     --------
@@ -61,6 +62,7 @@ class Table:
 
     hierarchy: Hierarchy
     source: str
+    verified: bool
     _features: Features = field(repr=False)
     _labels: Labels = field(repr=False)
 
@@ -70,24 +72,29 @@ class Table:
         Y: ArrayLike | sparse.sparray | Iterable[Collection[str]],  # noqa: N803
         hierarchy: Hierarchy,
         source: str = "",
+        *,
+        verified: bool = True,
     ) -> None:
+        if not isinstance(hierarchy, Hierarchy):
+            raise DatasetError(f"hierarchy is {hierarchy!r}; expected a Hierarchy, such as Hierarchy.from_edges makes.")
         features = _as_features(X)
-        labels = _as_labels(Y, hierarchy)
+        labels = _as_labels(Y, hierarchy, X)
         if features.shape[0] != labels.shape[0]:
             raise DatasetError(f"X has {_names.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
-        values = {"hierarchy": hierarchy, "source": source, "_features": features, "_labels": labels}
+        values = {"hierarchy": hierarchy, "source": source, "verified": verified}
+        values |= {"_features": features, "_labels": labels}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @property
     def X(self) -> Any:  # noqa: ANN401, N802 -- one of three types, which the user knows
         """Features: a DataFrame, an array or a sparse matrix (rows, features)."""
-        return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else self._features
+        return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else _fresh(self._features)
 
     @property
     def Y(self) -> Any:  # noqa: ANN401, N802
         """Labels with all their ancestors: a boolean matrix (rows, classes), dense or sparse."""
-        return self._labels
+        return _fresh(self._labels)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -98,9 +105,13 @@ class Table:
 
     def take(self, rows: ArrayLike) -> Table:
         """The rows at those positions, in that order."""
-        at = np.asarray(rows)
+        at = np.asarray(rows, dtype=np.int64)
         features = self._features.iloc[at] if isinstance(self._features, pd.DataFrame) else self._features[at]
-        return Table(features, self._labels[at], self.hierarchy, self.source)
+        return Table(features, self._labels[at], self.hierarchy, self.source, verified=self.verified)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by what defines it, so that copies do not change either."""
+        return _table, (self._features, self._labels, self.hierarchy, self.source, self.verified)
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -113,7 +124,7 @@ class Table:
             _names.count(self._features.shape[1], "feature"),
             _names.count(len(self.hierarchy), "class"),
         )
-        return f"Table({', '.join(counts)})"
+        return f"Table({', '.join(counts)}{'' if self.verified else ', not verified'})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,8 +140,6 @@ class Dataset:
     evaluated
         Which classes count in losses and measures (classes,); by default all but the roots ``ROOTS`` of the field's
         benchmarks.
-    unverified
-        Files that were named by the user in place of the benchmark's own.
     """
 
     name: str
@@ -138,19 +147,23 @@ class Dataset:
     valid: Table
     test: Table
     evaluated: NDArray[np.bool_] = None  # type: ignore[assignment]  # set below
-    unverified: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that the parts fit together."""
+        for name, part in self.parts.items():
+            if not isinstance(part, Table):
+                raise DatasetError(
+                    f"{name} is of type {type(part).__name__}; expected a Table: Table(X, Y, hierarchy)."
+                )
         for part in (self.valid, self.test):
             _refuse_other_columns(self.train, part)
             _refuse_other_classes(self.train, part)
         classes = self.hierarchy.classes
-        counted = [name not in ROOTS for name in classes] if self.evaluated is None else self.evaluated
-        evaluated = np.array(counted, dtype=np.bool_)
-        if evaluated.shape != (len(classes),):
+        evaluated = np.array([name not in ROOTS for name in classes] if self.evaluated is None else self.evaluated)
+        if evaluated.shape != (len(classes),) or evaluated.dtype != np.bool_:
             raise DatasetError(
-                f"evaluated has shape {evaluated.shape}; expected ({len(classes)},), one for each class."
+                f"evaluated has shape {evaluated.shape} and type {evaluated.dtype}; expected ({len(classes)},) and "
+                "bool, one for each class."
             )
         evaluated.setflags(write=False)
         object.__setattr__(self, "evaluated", evaluated)
@@ -164,6 +177,11 @@ class Dataset:
     def parts(self) -> Mapping[str, Table]:
         """The three tables by name."""
         return {"train": self.train, "valid": self.valid, "test": self.test}
+
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """Files that were named by the user in place of the benchmark's own."""
+        return tuple(part.source for part in self.parts.values() if not part.verified)
 
     @property
     def title(self) -> str:
@@ -187,7 +205,11 @@ def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
     >>> split(table, 0.7, 0.3)
     (Table(7 rows, 10 features, 1 class), Table(3 rows, 10 features, 1 class))
     """
-    if not shares or min(shares) <= 0 or not math.isclose(sum(shares), 1):
+    if (
+        not shares
+        or not all(isinstance(share, float | int) and share > 0 for share in shares)
+        or not math.isclose(sum(shares), 1)
+    ):
         raise DatasetError(f"The shares are {shares}; expected positive numbers that add up to 1, such as 0.7 and 0.3.")
     ends = [0, *np.rint(np.cumsum(shares) * len(table)).astype(int).tolist()]
     if any(start == end for start, end in pairwise(ends)):
@@ -212,7 +234,15 @@ def _as_features(given: Any) -> Features:  # noqa: ANN401 -- whatever a user has
     return matrix
 
 
-def _as_labels(given: Any, hierarchy: Hierarchy) -> Labels:  # noqa: ANN401
+def _table(features: Any, labels: Any, hierarchy: Hierarchy, source: str, verified: bool) -> Table:  # noqa: ANN401, FBT001
+    return Table(features, labels, hierarchy, source, verified=verified)
+
+
+def _as_labels(given: Any, hierarchy: Hierarchy, features: Any) -> Labels:  # noqa: ANN401
+    if isinstance(given, pd.DataFrame):
+        given = _by_name(given, hierarchy, features)
+    if isinstance(given, pd.Series) or getattr(given, "dtype", None) == np.dtype(object):
+        given = list(given)
     if isinstance(given, sparse.sparray | sparse.spmatrix):
         return _frozen(hierarchy.close(cast("sparse.sparray", given)))
     rows = given if hasattr(given, "ndim") else list(given)
@@ -222,21 +252,48 @@ def _as_labels(given: Any, hierarchy: Hierarchy) -> Labels:  # noqa: ANN401
     return matrix
 
 
+def _by_name(labels: pd.DataFrame, hierarchy: Hierarchy, features: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Columns in the order of the classes, by name; rows must be named as those of the features."""
+    names = [str(name) for name in labels.columns]
+    differing = sorted(set(names) ^ set(hierarchy.classes))
+    if differing or len(names) != len(hierarchy):
+        what = f"{differing[0]!r} is only in one of them" if differing else "a column is there twice"
+        raise DatasetError(f"The columns of Y are not the classes of the hierarchy: {what}.")
+    if isinstance(features, pd.DataFrame) and not labels.index.equals(features.index):
+        raise DatasetError("The rows of X and Y have different names or another order: give both the same index.")
+    return labels.set_axis(names, axis=1)[list(hierarchy.classes)].to_numpy()
+
+
 def _numbers(row: Any) -> bool:  # noqa: ANN401
     """Whether a row is one of a 0/1 matrix, and not a list of names."""
     return len(row) > 0 and not isinstance(next(iter(row)), str)
 
 
 def _frozen(matrix: sparse.csr_array) -> sparse.csr_array:
-    frozen = sparse.csr_array(
-        tuple(part.view() for part in (matrix.data, matrix.indices, matrix.indptr)), shape=matrix.shape
-    )
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    frozen = _shell(matrix)
     for part in (frozen.data, frozen.indices, frozen.indptr):
         part.setflags(write=False)
     return frozen
 
 
+def _fresh(matrix: Labels) -> Labels:
+    """A new array around the same memory, which cannot be written to."""
+    return matrix.view() if isinstance(matrix, np.ndarray) else _shell(matrix)
+
+
+def _shell(matrix: sparse.csr_array) -> sparse.csr_array:
+    parts = tuple(part.view() for part in (matrix.data, matrix.indices, matrix.indptr))
+    shell = sparse.csr_array(parts, shape=matrix.shape)
+    shell.has_canonical_format = True
+    return shell
+
+
 def _refuse_other_columns(train: Table, other: Table) -> None:
+    if isinstance(train._features, sparse.csr_array) != isinstance(other._features, sparse.csr_array):  # noqa: SLF001
+        raise DatasetError("One part has sparse features, another dense ones; make them alike.")
     expected, found = train.feature_names, other.feature_names
     if expected == found:
         _refuse_other_kinds(train, other)

@@ -16,21 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
-"""What stands for no value."""
 
 
 def read(path: Path, delimiter: str) -> pd.DataFrame:
-    """Read a table with a header, all cells as stripped text, missing ones as missing."""
+    """Read a table with a header: all cells as text, those without any as missing."""
     rows = _check(path, delimiter)
-    frame = pd.read_csv(
-        path, sep=delimiter, dtype=str, na_values=list(MISSING), keep_default_na=False, encoding="utf-8-sig"
-    )
+    frame = pd.read_csv(path, sep=delimiter, dtype=object, na_values=[""], keep_default_na=False, encoding="utf-8-sig")
     if len(frame) != rows:
         raise TableError(f"{rows:,} rows were counted, however {len(frame):,} read; quote cells that break lines", path)
     frame.columns = pd.Index([str(name).strip() for name in frame.columns])
-    stripped: pd.DataFrame = frame.apply(lambda column: column.str.strip())
-    return stripped.mask(stripped.isin(MISSING))
+    return frame
 
 
 def line_of(path: Path, delimiter: str, row: int) -> int:
@@ -42,23 +37,28 @@ def _check(path: Path, delimiter: str) -> int:
     """Count the rows; refuse a file without any, and rows that are not as long as the header."""
     rows = _rows(path, delimiter)
     line, header = next(rows, (1, []))
-    names = [name.strip() for name in header]
-    if not names:
+    if not header:
         raise TableError("the file is empty; expected a header and rows", path)
-    for column, name in enumerate(names, start=1):
-        if not name:
-            raise TableError(f"cell {column} of the header is empty; every column needs a name", path, line)
-        if name in names[: column - 1]:
-            raise TableError(f"the column {name!r} is there twice; rename one of them", path, line)
+    _check_header([name.strip() for name in header], path, line)
     count = 0
     for line, row in rows:
-        if len(row) != len(names):
+        if len(row) != len(header):
             cells = _names.count(len(row), "cell")
-            raise TableError(f"the row has {cells}, however the header has {len(names)}", path, line)
+            raise TableError(f"the row has {cells}, however the header has {len(header)}", path, line)
         count += 1
     if not count:
         raise TableError("there is no row below the header", path, line)
     return count
+
+
+def _check_header(names: list[str], path: Path, line: int) -> None:
+    seen: set[str] = set()
+    for cell, name in enumerate(names, start=1):
+        if not name:
+            raise TableError(f"cell {cell} of the header is empty; every column needs a name", path, line)
+        if name in seen:
+            raise TableError(f"the column {name!r} is there twice; rename one of them", path, line)
+        seen.add(name)
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

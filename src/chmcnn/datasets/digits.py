@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chmcnn.datasets.catalogue import EMBEDDED as NAME
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from chmcnn.datasets.dataset import Dataset
 
-NAME = "digits"
 _CHILDREN = {
     "loop": ("loop above", "loop below", "0"),
     "loop above": ("8", "9"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._files import atomic
 from chmcnn.datasets.catalogue import catalogue
-from chmcnn.errors import ChmcnnError, DownloadError
+from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -23,6 +24,7 @@ CACHE = "CHMCNN_CACHE"
 MIRROR = "CHMCNN_MIRROR"
 """Environment variable: an address to download from in place of the authors' repository. Files are verified anyway."""
 
+_HOUR = 3600
 _SECONDS = 30
 """How long to wait for a server that says nothing."""
 
@@ -54,16 +56,18 @@ def address(file: File) -> str:
     """Where a file is downloaded from."""
     source = catalogue()
     raw = source.repository.replace("https://github.com", "https://raw.githubusercontent.com")
-    return f"{os.environ.get(MIRROR) or f'{raw}/{source.commit}'}/{file.path}"
+    return f"{(os.environ.get(MIRROR) or f'{raw}/{source.commit}').rstrip('/')}/{file.path}"
 
 
 def find(file: File, data_dir: Path | None = None) -> Path | None:
     """Look for a file in ``data_dir`` or else ``CHMCNN_DATA``, then in the cache."""
     folder = data_dir or (Path(os.environ[DATA]).expanduser() if os.environ.get(DATA) else None)
+    if folder and not folder.is_dir():
+        raise DatasetError(f"The folder of the data, {folder}, is not there; name one that is.")
     for candidate in _in_folder(file, folder) if folder else ():
         if is_right(candidate, file):
             return candidate
-        if candidate.exists():
+        if candidate.is_file():
             raise DownloadError(
                 f"{candidate} is not the file of the benchmark: its git blob id is {blob_id(candidate.read_bytes())}, "
                 f"however that of {file.name} is {file.blob}. Remove it, and it is downloaded; or name it as the file "
@@ -76,6 +80,7 @@ def find(file: File, data_dir: Path | None = None) -> Path | None:
 def fetch(file: File, progress: Progress | None = None) -> Path:
     """Download a file into the cache. Only a complete and verified one ever gets there."""
     target = cache_folder() / file.path
+    _remove_old_remains(target)
     try:
         with atomic(target) as temporary:
             _download(file, temporary, progress)
@@ -112,6 +117,13 @@ def _refuse_altered(path: Path, file: File) -> None:
             f"{blob_id(path.read_bytes())}, however {file.blob} was expected. Nothing was kept. Try again, or "
             f"{_way_out(file)}"
         )
+
+
+def _remove_old_remains(target: Path) -> None:
+    """Remove what downloads that were killed left behind; one that is still going on is younger."""
+    for remains in target.parent.glob(f".{target.stem}-*"):
+        if time.time() - remains.stat().st_mtime > _HOUR:
+            remains.unlink(missing_ok=True)
 
 
 def _in_folder(file: File, folder: Path) -> tuple[Path, Path]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
-from chmcnn.errors import TableError
+from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +55,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, ARG002, N803 -- scikit-learn's signature
         """Learn categories, means and deviations."""
         matrix = self._numbers(X, first=True)
-        self.means_ = _means(matrix)
+        self.sparse_ = bool(sparse.issparse(matrix))
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            self.means_ = _means(matrix)
+        if not np.isfinite(self.means_).all():
+            at = int(np.flatnonzero(~np.isfinite(self.means_))[0])
+            raise FeatureError(
+                f"The values of {self.get_feature_names_out()[at]!r} are too large: their mean overflows."
+            )
         self.scales_ = _scales(_fill(matrix, self.means_)) if self.standardise else np.ones_like(self.means_)
         return self
 
@@ -62,6 +70,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """Turn features into finite numbers (rows, columns), dense or, for a sparse matrix, sparse."""
         check_is_fitted(self)
         matrix = _fill(self._numbers(X, first=False), self.means_)
+        if bool(sparse.issparse(matrix)) != self.sparse_:
+            words = ("dense", "sparse") if self.sparse_ else ("sparse", "dense")
+            raise FeatureError(f"X is {words[0]}, however it was {words[1]} at fit: sparse features are not shifted.")
         if sparse.issparse(matrix):
             return sparse.csr_array(matrix.multiply(1 / self.scales_))
         if self.standardise:
@@ -69,10 +80,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             matrix /= self.scales_
         return matrix
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Names of the columns of the result: ``name``, or ``name=category``."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(self.n_features_in_)])
+        names = _check_feature_names_in(self, input_features)
         return np.array(
             [
                 name if category is None else f"{name}={category}"
@@ -99,39 +110,53 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             blocks = [_block(given[name], known) for name, known in zip(given.columns, self.categories_, strict=True)]
             return np.concatenate(blocks, axis=1)
         if not first and any(known is not None for known in self.categories_):
-            raise TableError("the columns were of categories at fit: give a DataFrame with the same columns")
+            raise FeatureError("The columns were of categories at fit: give a DataFrame with the same columns.")
         matrix = validate_data(
             self, given, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", copy=True
         )
         if first:
             self.categories_ = [None] * matrix.shape[1]
-        numbers: NDArray[np.float64] | sparse.csr_array = matrix
-        return numbers
+        checked: NDArray[np.float64] | sparse.csr_array = matrix
+        return checked
 
 
 def _categories(column: pd.Series) -> tuple[str, ...] | None:
     """The categories that a column declares, or else has; None for one of numbers."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return tuple(str(category) for category in column.cat.categories)
-    if pd.api.types.is_numeric_dtype(column.dtype):
+        names = tuple(str(category) for category in column.cat.categories)
+        if len(set(names)) < len(names):
+            raise FeatureError(f"Column {column.name!r} has two categories with the same text: {sorted(names)[:5]}.")
+        return names
+    if pd.api.types.is_complex_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise FeatureError(f"Column {column.name!r} is of {column.dtype}; make it numbers or categories.")
+    if pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column):
         return None
     return tuple(sorted({str(value) for value in column.dropna()}))
+
+
+def _all_numbers(column: pd.Series) -> bool:
+    """Whether a column of objects holds nothing but numbers."""
+    return all(isinstance(value, numbers.Real) for value in column.dropna())
 
 
 def _block(column: pd.Series, categories: tuple[str, ...] | None) -> NDArray[np.float64]:
     """The columns (rows, 1 or categories) that a column becomes."""
     if categories is not None:
+        if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+            raise FeatureError(
+                f"Column {column.name!r} was of categories at fit, however now it is of {column.dtype}: read it as "
+                "categories too."
+            )
         values = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
         codes = pd.Index(categories, dtype=object).get_indexer(pd.Index(values, dtype=object))
         one_hot: NDArray[np.bool_] = codes[:, None] == np.arange(len(categories))
         return one_hot.astype(np.float64)
-    try:
-        numbers = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise TableError(f"column {column.name!r} was of numbers at fit, however now it is of {column.dtype}") from None
-    if np.isinf(numbers).any():
-        raise TableError(f"column {column.name!r} has an infinite number in row {int(np.isinf(numbers).argmax())}")
-    return numbers[:, None].copy()
+    if not (pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column)):
+        raise FeatureError(f"Column {column.name!r} was of numbers at fit, however now it is of {column.dtype}.")
+    given: NDArray[np.float64] = np.array(column.astype(object).where(column.notna(), np.nan), dtype=np.float64)
+    if np.isinf(given).any():
+        raise FeatureError(f"Column {column.name!r} has an infinite number in row {int(np.isinf(given).argmax())}.")
+    return given[:, None]
 
 
 def _means(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:

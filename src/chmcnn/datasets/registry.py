@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn.datasets import arff, digits, files
-from chmcnn.datasets.catalogue import catalogue, unknown
+from chmcnn.datasets.catalogue import EMBEDDED, catalogue
 from chmcnn.datasets.dataset import Dataset, Table, split
 from chmcnn.errors import DatasetError
 
@@ -15,19 +15,8 @@ if TYPE_CHECKING:
 
     from chmcnn.datasets.catalogue import Entry, File
 
-EMBEDDED = {digits.NAME: digits.load}
-"""Data sets that need no file."""
 VALIDATION_SHARE = 0.3
 """Share of the training rows that serve as validation data where a data set has none of its own."""
-
-
-def names() -> tuple[str, ...]:
-    """Names of all data sets.
-
-    >>> names()[:3]
-    ('digits', 'cellcycle_FUN', 'derisi_FUN')
-    """
-    return (*EMBEDDED, *catalogue().entries)
 
 
 def load(
@@ -63,28 +52,26 @@ def load(
     Dataset(digits: 1,000 + 297 + 500 rows, 64 features, Hierarchy(19 classes, 23 edges, 3 roots, depth 2))
     """
     own = {part: Path(path) for part, path in (named or {}).items()}
-    if name in EMBEDDED:
+    if name == EMBEDDED:
         if own:
             raise DatasetError(f"The data set {name!r} has no files; {next(iter(own))!r} cannot be named.")
-        return EMBEDDED[name]()
-    if name not in catalogue().entries:
-        raise DatasetError(unknown(name, list(names())))
+        return digits.load()
     entry = catalogue()[name]
     _refuse_other_parts(entry, own)
     missing = [file for part, file in entry.files.items() if part not in own]
-    found = locate(missing, Path(data_dir) if data_dir else None, quiet=quiet)
+    found = locate(missing, Path(data_dir).expanduser() if data_dir else None, quiet=quiet)
     paths = {part: own.get(part) or found[file] for part, file in entry.files.items()}
-    unverified = tuple(str(path) for part, path in own.items() if not files.is_right(path, entry.files[part]))
-    tables = {part: _table(path) for part, path in paths.items()}
+    tables = {
+        part: _table(path, verified=part not in own or files.is_right(path, entry.files[part]))
+        for part, path in paths.items()
+    }
     if "valid" not in tables:
         tables["train"], tables["valid"] = split(tables["train"], 1 - VALIDATION_SHARE, VALIDATION_SHARE, seed=seed)
-    return Dataset(name, tables["train"], tables["valid"], tables["test"], unverified=unverified)
+    return Dataset(name, tables["train"], tables["valid"], tables["test"])
 
 
 def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool = False) -> dict[File, Path]:
     """Find files, and download those that are not here."""
-    if data_dir and not data_dir.is_dir():
-        raise DatasetError(f"The folder of the data, {data_dir}, is not there; name one that is.")
     found = {file: files.find(file, data_dir) for file in wanted}
     missing = [file for file, path in found.items() if path is None]
     if missing:
@@ -93,9 +80,9 @@ def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool 
     return {file: path for file, path in found.items() if path}
 
 
-def _table(path: Path) -> Table:
+def _table(path: Path, *, verified: bool) -> Table:
     content = arff.read(path)
-    return Table(content.features, content.labels, content.hierarchy, source=str(path))
+    return Table(content.features, content.labels, content.hierarchy, source=str(path), verified=verified)
 
 
 def _refuse_other_parts(entry: Entry, own: Mapping[str, Path]) -> None:

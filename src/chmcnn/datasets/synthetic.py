@@ -118,6 +118,11 @@ def random_hierarchy(classes: int, *, edges: int | None = None, depth: int, seed
     if not classes - 1 <= edges <= capacity:
         raise ChmcnnError(f"{edges} edges do not fit {classes} classes; expected {classes - 1} to {capacity}.")
     keys = pairs[:, 0] * classes + pairs[:, 1]
+    if edges > capacity // 2:  # drawing with repetition would take long to find the last ones
+        child = np.repeat(np.arange(classes), first[level])
+        parent = np.concatenate([np.arange(first[at]) for at in level])
+        missing = np.setdiff1d(parent * classes + child, keys)
+        keys = np.sort(np.concatenate((keys, random.choice(missing, edges - len(keys), replace=False))))
     while len(keys) < edges:
         child = random.integers(1, classes, size=edges - len(keys))
         keys = np.unique(np.concatenate((keys, random.integers(0, first[level[child]]) * classes + child)))

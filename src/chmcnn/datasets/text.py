@@ -17,7 +17,7 @@ def lines(path: Path, error: type[FileError] = FileError) -> Iterator[str]:
     """Lines of a file that must be text in UTF-8, each with its end."""
     number = 0
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 yield decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, error, number)
     except (gzip.BadGzipFile, zlib.error, EOFError) as problem:
@@ -50,4 +50,4 @@ def ending(path: Path) -> str:
     >>> ending(Path("annotations.GAF.gz"))
     '.gaf'
     """
-    return Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()

@@ -121,6 +121,7 @@ def _name(axis: Axes, names: Iterable[str], places: NDArray[np.float64]) -> None
             ha="center",
             va="top",
             fontsize=9,
+            parse_math=False,
         )
         text.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
@@ -133,6 +134,8 @@ def histogram(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     >>> histogram(np.array([70, 200_000]))[::8]
     [('50-99', 1), ('100,000 and more', 1)]
     """
+    if not sizes.size:
+        return [("0", 0)]
     first = int(np.searchsorted(_BINS, sizes.min(initial=_BINS[-1]), side="right")) - 1
     last = int(np.searchsorted(_BINS, sizes.max(initial=0), side="right"))
     edges = [*_BINS[first:last], np.inf]

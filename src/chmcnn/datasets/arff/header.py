@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chmcnn.datasets.arff import cells
-from chmcnn.datasets.text import decode
+from chmcnn.datasets.text import lines
 from chmcnn.errors import ArffError, HierarchyError
 from chmcnn.hierarchy import Hierarchy
 
@@ -52,13 +52,13 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 def read_text(path: Path) -> str:
     """Read a file that must be text in UTF-8."""
-    return decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path, ArffError)
+    return "".join(lines(path, ArffError))
 
 
-def parse(lines: list[str], path: Path) -> Header:
+def parse(given: list[str], path: Path) -> Header:
     """Read the lines up to ``@DATA``."""
     builder = _Builder()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(given, start=1):
         stripped = line.strip()
         if not stripped or stripped.startswith("%"):
             continue
@@ -67,7 +67,7 @@ def parse(lines: list[str], path: Path) -> Header:
                 return builder.finish(number)
         except ArffError as error:
             raise error.at(path, number) from None
-    raise ArffError("there is no @DATA; expected a hierarchical ARFF file", path, len(lines), 1)
+    raise ArffError("there is no @DATA; expected a hierarchical ARFF file", path, len(given), 1)
 
 
 class _Builder:
@@ -131,7 +131,7 @@ class _Builder:
         if self.of_class is not None:
             raise ArffError(f"a second hierarchical attribute, {name!r}", column=at + 1)
         try:
-            hierarchy, is_tree = _hierarchy([entry.strip() for entry in line[at:].split(",")])
+            hierarchy, is_tree = declared([entry.strip() for entry in line[at:].split(",")])
         except HierarchyError as error:
             raise ArffError(f"attribute {name!r}: {error}", column=at + 1) from None
         self.of_class = (name, len(self.attributes), hierarchy, is_tree)
@@ -144,7 +144,7 @@ def _nominal(line: str, at: int) -> tuple[str, ...]:
     return values
 
 
-def _hierarchy(entries: list[str]) -> tuple[Hierarchy, bool]:
+def declared(entries: list[str]) -> tuple[Hierarchy, bool]:
     """Paths of a tree, or edges of a DAG: there every entry is a pair, and some parent is the root."""
     pairs = [tuple(entry.split("/")) for entry in entries]
     if all(len(pair) == 2 for pair in pairs) and any(pair[0] == ROOT for pair in pairs):

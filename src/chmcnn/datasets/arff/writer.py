@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pandas as pd
 
 from chmcnn._files import atomic
 from chmcnn.datasets.arff import cells
-from chmcnn.datasets.arff.header import ROOT
+from chmcnn.datasets.arff.header import ROOT, declared
 from chmcnn.errors import ArffError
 
 if TYPE_CHECKING:
@@ -30,9 +31,20 @@ def _header(arff: Arff) -> Iterator[str]:
     for name, column in arff.features.items():
         kind = "numeric"
         if isinstance(column.dtype, pd.CategoricalDtype):
-            kind = f"{{{','.join(cells.quote(value) for value in column.cat.categories)}}}"
+            values = [str(value) for value in column.cat.categories]
+            if not all(isinstance(value, str) and value for value in column.cat.categories):
+                raise ArffError(f"the categories {values} of {name!r} are not all text, or one is empty")
+            kind = f"{{{','.join(cells.quote(value) for value in values)}}}"
+        elif not pd.api.types.is_numeric_dtype(column.dtype):
+            raise ArffError(f"column {name!r} is of type {column.dtype}; make it a category")
         yield f"@ATTRIBUTE {cells.quote(str(name))} {kind}"
-    yield f"@ATTRIBUTE {cells.quote(arff.class_name)} hierarchical {','.join(_entries(arff))}"
+    entries = list(_entries(arff))
+    if declared(entries) != (arff.hierarchy, arff.is_tree):
+        raise ArffError(
+            "the hierarchy would not be read back the same; the format has trees of paths below a class 'root', and "
+            "DAGs whose names have no '/' and whose only root is 'root'"
+        )
+    yield f"@ATTRIBUTE {cells.quote(arff.class_name)} hierarchical {','.join(entries)}"
     yield "@DATA"
 
 
@@ -48,12 +60,23 @@ def _entries(arff: Arff) -> Iterator[str]:
 
 
 def _rows(arff: Arff) -> Iterator[str]:
+    if len(arff.labels) != len(arff.features):
+        raise ArffError(f"there are {len(arff.features)} rows of features, however {len(arff.labels)} of labels")
+    for name in set().union(*arff.labels):
+        arff.hierarchy.index(name)
     columns = [
         [
-            "?" if pd.isna(value) else cells.quote(value) if isinstance(value, str) else repr(float(value))
+            "?" if pd.isna(value) else cells.quote(value) if isinstance(value, str) else _number(value, name)
             for value in column
         ]
-        for _, column in arff.features.items()
+        for name, column in arff.features.items()
     ]
     labels = [cells.quote("@".join(sorted(names))) if names else "?" for names in arff.labels]
     return (",".join(row) for row in zip(*columns, labels, strict=True))
+
+
+def _number(value: object, name: object) -> str:
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise ArffError(f"{number} in {name!r} cannot be written: the format has finite numbers only")
+    return repr(number)

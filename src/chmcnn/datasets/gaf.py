@@ -1,0 +1,46 @@
+"""GAF, the format of gene annotations: which gene product has which term, on what evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from chmcnn import _names
+from chmcnn.datasets import text
+from chmcnn.errors import OntologyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXPERIMENTAL = frozenset({"EXP", "IDA", "IPI", "IMP", "IGI", "IEP", "HTP", "HDA", "HMP", "HGI", "HEP"})
+"""Evidence codes of annotations that an experiment stands behind."""
+_CELLS = (15, 17)  # of GAF 1 and 2
+
+
+class Annotation(NamedTuple):
+    """One line: a gene product has a term, or, with ``negated``, has it not."""
+
+    line: int
+    id: str
+    symbol: str
+    synonyms: tuple[str, ...]
+    negated: bool
+    term: str
+    evidence: str
+
+
+def read(path: str | Path) -> Iterator[Annotation]:
+    """Read the annotations of a GAF file, version 1 or 2, plain or with ``.gz``."""
+    file = Path(path)
+    for number, raw in enumerate(text.lines(file, OntologyError), start=1):
+        if not raw.strip() or raw.startswith("!"):
+            continue
+        cells = [cell.strip() for cell in raw.rstrip("\r\n").split("\t")]
+        if not _CELLS[0] <= len(cells) <= _CELLS[1]:
+            found = _names.count(len(cells), "cell")
+            raise OntologyError(f"the line has {found}; a GAF line has 15 to 17, with tabs between", file, number)
+        if not cells[1] or not cells[4]:
+            raise OntologyError("the gene product or its term is empty", file, number, 2 if cells[4] else 5)
+        synonyms = tuple(filter(None, (name.strip() for name in cells[10].split("|"))))
+        negated = "NOT" in (part.strip().upper() for part in cells[3].split("|"))
+        yield Annotation(number, cells[1], cells[2], synonyms, negated, cells[4], cells[6])
