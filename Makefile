@@ -6,7 +6,7 @@ READY := .venv/.ready
 .PHONY: demo test lint format bench clean
 
 demo: $(READY)
-	$(BIN)/chmcnn demo --output build/demo.png --force
+	$(BIN)/chmcnn demo --output build/demo --force
 
 test: lint
 	$(BIN)/pytest

@@ -1,7 +1,7 @@
 """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from chmcnn.errors import (
     ArffError,
@@ -12,15 +12,20 @@ from chmcnn.errors import (
     FileError,
     HierarchyError,
     LabelError,
+    ModelError,
     OntologyError,
     ScoreError,
     TableError,
 )
 from chmcnn.hierarchy import Hierarchy
 
+if TYPE_CHECKING:
+    from chmcnn.classifier import CHMCNNClassifier
+
 __version__ = "0.1.0"
 __all__ = [
     "ArffError",
+    "CHMCNNClassifier",
     "ChmcnnError",
     "DatasetError",
     "DownloadError",
@@ -29,16 +34,19 @@ __all__ = [
     "Hierarchy",
     "HierarchyError",
     "LabelError",
+    "ModelError",
     "OntologyError",
     "ScoreError",
     "TableError",
 ]
 
-_MODULES = ("constraint", "datasets", "metrics", "nn")
+_MODULES = ("constraint", "datasets", "metrics", "nn", "training")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a module when it is first asked for: ``import chmcnn`` alone is quick."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module or the classifier
+    """Import what is heavy when it is first asked for: ``import chmcnn`` alone is quick."""
     if name in _MODULES:
         return import_module(f"chmcnn.{name}")
+    if name == "CHMCNNClassifier":
+        return import_module("chmcnn.classifier").CHMCNNClassifier
     raise AttributeError(f"module 'chmcnn' has no attribute {name!r}")

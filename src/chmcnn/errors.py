@@ -62,6 +62,10 @@ class FeatureError(ChmcnnError):
     """Features that do not fit what was learnt from others, or that no network can take."""
 
 
+class ModelError(FileError):
+    """A model's folder or file that cannot be written or read."""
+
+
 class DatasetError(ChmcnnError):
     """A data set that there is not, or whose parts do not fit together."""
 

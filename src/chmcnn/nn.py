@@ -29,9 +29,12 @@ _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 class MaxConstraint(nn.Module):
     """Make the output of any network coherent: see `chmcnn.constraint.max_constraint`.
 
+    For probabilities, put the sigmoid before it: behind it, a vectorised sigmoid may give equal logits values that
+    differ in the last bit.
+
     >>> from chmcnn import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
-    >>> network = nn.Sequential(nn.Linear(5, 2), MaxConstraint(hierarchy), nn.Sigmoid())
+    >>> network = nn.Sequential(nn.Linear(5, 2), nn.Sigmoid(), MaxConstraint(hierarchy))
     >>> probabilities = network(torch.randn(100, 5)).detach()
     >>> len(hierarchy.violations(probabilities))
     0

@@ -1,17 +1,17 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+from unittest import mock
 
 import matplotlib.image
 import pytest
 from benchmarks import shapes
+from tests.cli import inside
 from tests.datasets.server import serve
 
 from chmcnn.datasets.catalogue import catalogue
 
-CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
 needs_files = pytest.mark.skipif(not shapes.data_folder().is_dir(), reason="the files of the benchmark are not there")
 MINE = "size,labels\n1,sport/tennis\n2,sport/chess|politics\n3,politics\n"
 
@@ -19,9 +19,8 @@ MINE = "size,labels\n1,sport/tennis\n2,sport/chess|politics\n3,politics\n"
 def run(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name not in {"CHMCNN_DATA", "CHMCNN_CACHE"}}
     surroundings = kept | {"CHMCNN_CACHE": str(cwd / "cache"), "CHMCNN_MIRROR": "http://127.0.0.1:9"} | variables
-    return subprocess.run(  # noqa: S603
-        [CHMCNN, "datasets", *arguments], capture_output=True, text=True, check=False, cwd=cwd, env=surroundings
-    )
+    with mock.patch.dict(os.environ, surroundings, clear=True):
+        return inside.run("datasets", *arguments, cwd=cwd)
 
 
 def test_the_list_fits_a_narrow_terminal(tmp_path: Path) -> None:

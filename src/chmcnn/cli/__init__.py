@@ -8,6 +8,11 @@ import typer
 from chmcnn import ChmcnnError, __version__
 from chmcnn.cli import datasets
 from chmcnn.cli.demo import demo
+from chmcnn.cli.evaluate import evaluate
+from chmcnn.cli.explain import explain
+from chmcnn.cli.predict import predict
+from chmcnn.cli.rectangles import rectangles
+from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -20,7 +25,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
+for _command in (demo, train, predict, evaluate, explain, rectangles):
+    app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
 
 

@@ -7,6 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from chmcnn.cli import _data
+from chmcnn.cli._options import (
+    Categorical,
+    ClassColumn,
+    DataDir,
+    Delimiter,
+    Hierarchy,
+    IdColumn,
+    Json,
+    Labels,
+    PathSeparator,
+    Separator,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,14 +32,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Data sets: list them, fetch their files, look at one.")
 
-DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="CHMCNN_DATA", help="A folder that has the benchmark's files; looked into before the user's cache."
-    ),
-]
 _COUNTS = ("train", "valid", "test", "features", "classes", "edges", "depth")
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("list")
@@ -101,20 +108,14 @@ def show(  # noqa: PLR0913 -- one for each option
     train: Annotated[Path | None, typer.Option(help="A train file of your own; not verified.")] = None,
     valid: Annotated[Path | None, typer.Option(help="A validation file of your own; not verified.")] = None,
     test: Annotated[Path | None, typer.Option(help="A test file of your own; not verified.")] = None,
-    hierarchy: Annotated[
-        Path | None, typer.Option(help="Of your own file: its hierarchy, as edges (CSV), OBO, JSON or ARFF.")
-    ] = None,
-    labels: Annotated[str, typer.Option(help="Of your own file: the column of labels.")] = "labels",
-    separator: Annotated[str, typer.Option(help="Of your own file: what stands between two labels.")] = ";",
-    path_separator: Annotated[str, typer.Option(help="Of your own file: what joins a label that is a path.")] = "/",
-    id_column: Annotated[str | None, typer.Option(help="Of your own file: a column that names the rows.")] = None,
-    categorical: Annotated[
-        list[str] | None, typer.Option(help="Of your own file: a column of categories; may be given again.")
-    ] = None,
-    class_column: Annotated[
-        list[str] | None, typer.Option(help="Of your own file: a column of 0 and 1 for a class; may be given again.")
-    ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of your own file: what stands between two cells.")] = None,
+    hierarchy: Hierarchy = None,
+    labels: Labels = "labels",
+    class_column: ClassColumn = None,
+    separator: Separator = ";",
+    path_separator: PathSeparator = "/",
+    id_column: IdColumn = None,
+    categorical: Categorical = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Describe a data set, and draw its hierarchy and the sizes of its classes.
 
@@ -135,23 +136,10 @@ def show(  # noqa: PLR0913 -- one for each option
     _files.refuse_existing(target, force=force)
     refuse_format(target)
     named = {part: path for part, path in {"train": train, "valid": valid, "test": test}.items() if path}
-    reading = {
-        "labels": class_column or labels,
-        "separator": separator,
-        "path_separator": path_separator,
-        "id_column": id_column,
-        "categorical": categorical or (),
-        "delimiter": delimiter,
-    }
-    if Path(name).suffix or Path(name).is_file():
-        _refuse_options(named, f"{name} is a file of your own; it has no part")
-        shown = _own(Path(name), hierarchy, reading)
-    else:
-        given = {"hierarchy": hierarchy, "id_column": id_column, "categorical": categorical, "delimiter": delimiter}
-        _refuse_options(
-            {key: value for key, value in given.items() if value}, f"{name} is no file of your own; it takes no"
-        )
-        shown = _known(name, data_dir, named)
+    reading = _data.Reading(
+        hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
+    )
+    shown = _own(Path(name), reading, named) if _data.is_file(name) else _known(name, data_dir, reading, named)
     described = _describe(shown) | {"picture": str(target)}
     with _files.atomic(target) as temporary:
         overview.draw(overview.overview(shown.title, shown.train, shown.evaluated)).savefig(temporary, dpi=110)
@@ -210,29 +198,21 @@ class _Shown(NamedTuple):
         return next(iter(self.parts.values()))
 
 
-def _known(name: str, data_dir: Path | None, named: Mapping[str, Path]) -> _Shown:
-    from chmcnn.datasets import load
-
-    data = load(name, data_dir=data_dir, named=named)
+def _known(name: str, data_dir: Path | None, reading: _data.Reading, named: Mapping[str, Path]) -> _Shown:
+    data = _data.known(name, data_dir, reading, named)
     return _Shown(data.title, data.parts, data.evaluated, data.unverified)
 
 
-def _own(path: Path, hierarchy: Path | None, reading: Mapping[str, Any]) -> _Shown:
+def _own(path: Path, reading: _data.Reading, named: Mapping[str, Path]) -> _Shown:
     import numpy as np
 
-    from chmcnn.datasets import read_table
     from chmcnn.datasets.dataset import ROOTS
-
-    chosen = {} if path.suffix == ".arff" else reading
-    table = read_table(path, hierarchy, **chosen)
-    return _Shown(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
-
-
-def _refuse_options(given: Mapping[str, object], why: str) -> None:
     from chmcnn.errors import DatasetError
 
-    if given:
-        raise DatasetError(f"{why} --{next(iter(given)).replace('_', '-')}.")
+    if named:
+        raise DatasetError(f"{path} is a file of your own; it has no part --{next(iter(named))}.")
+    table = reading.table(path)
+    return _Shown(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
 
 
 def _describe(shown: _Shown) -> dict[str, Any]:

@@ -1,66 +1,45 @@
-"""`chmcnn demo`: the paper's two rectangles, with a picture."""
+"""`chmcnn demo`: the whole story on the data set inside the package."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_POSITIONS = {1: "outside", 5: "half-way", 9: "inside"}
-_EXAMPLES = """[bold]Examples[/bold]
-
-chmcnn demo
-
-chmcnn demo --output boundaries.png --seed 3 --epochs 20000
-"""
+from chmcnn.cli._options import Force, Quiet, Seed
 
 
 def demo(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("demo.png"),
-    epochs: Annotated[int, typer.Option(min=1, help="Training steps; the paper has 20000.")] = 6000,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the points and of the network.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Write over a picture that exists.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the model.")] = Path("demo"),
+    seed: Seed = 0,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Train the paper's two-rectangle problem, and draw when the network delegates."""
-    from rich.console import Console
-    from rich.progress import Progress
-    from rich.table import Table
+    """Train on handwritten digits and the shapes in them, test, explain, and draw: the main job in under a minute.
 
-    from chmcnn import _files
-    from chmcnn.report import refuse_format
+    [bold]Examples[/bold]
 
-    _files.refuse_existing(output, force=force)
-    refuse_format(output)
-    with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
-        import torch
+    chmcnn demo
 
-        from chmcnn.experiments import two_rectangles
-        from chmcnn.report import boundaries
+    chmcnn demo --output my-first-model --seed 3
+    """
+    from chmcnn import CHMCNNClassifier, datasets
+    from chmcnn._files import atomic
+    from chmcnn.cli.train import Job, finish, refuse_folder, show
+    from chmcnn.report import digits
 
-        torch.set_num_threads(1)  # a network of 4 units gains nothing from two, and loses much on a busy machine
-        with Progress(console=Console(stderr=True), disable=quiet) as progress:
-            task = progress.add_task("Training", total=epochs * len(_POSITIONS))
-            results = [
-                two_rectangles.run(step, epochs=epochs, seed=seed, progress=lambda: progress.advance(task))
-                for step in _POSITIONS
-            ]
-        boundaries.draw(results).savefig(temporary, dpi=110)
-    table = Table("A lies", "B delegated to A", "violations of h", "constrained", "both right")
-    for result in results:
-        raw, constrained = result.violations
-        table.add_row(
-            f"{_POSITIONS[result.step]}",
-            f"{result.delegated:.0%} of A",
-            str(raw),
-            str(constrained),
-            f"{result.accuracy:.1%}",
+    refuse_folder(output, force=force)
+    data = datasets.load("digits")
+    typer.echo("Handwritten digits, and the shapes in them: every 8 has a loop above and a loop below.", err=quiet)
+    model = CHMCNNClassifier(data.hierarchy, threshold="tune", random_state=seed, verbose=not quiet)
+    model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
+    job = Job(data.title, data.train, data.valid, data.test, data.evaluated)
+    evaluation = finish(model, job, output, force=force)
+    picture = output / "digits.png"
+    with atomic(picture) as temporary:
+        digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X)).savefig(
+            temporary, dpi=110
         )
-    console = Console()
-    console.print("Two classes: A is a small rectangle, B is that one and a bigger one. A is a subclass of B.")
-    console.print("Of 2500 test points each, for three networks h of 4 hidden units:")
-    console.print(table)
-    console.print(f"Decision boundaries: {output}")
-
-
-demo.__doc__ = f"{demo.__doc__}\n\n{_EXAMPLES}"
+    typer.echo(f"The first test picture, and who decided each class:\n{model.explain(data.test.X.iloc[:1])[0]}\n")
+    show(model, evaluation, output, json=False)
+    typer.echo(f"Picture: {picture}")

@@ -31,13 +31,20 @@ def read_features(
     id_column: str | int | None = None,
     categorical: Sequence[str] = (),
     delimiter: str | None = None,
+    columns: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Read a table that has features only: numbers as floats, all other columns as categories.
 
-    Parameters are those of `read_table`.
+    Parameters are those of `read_table`; with ``columns``, only those are read, in that order.
     """
     source = open_table(Path(path).expanduser(), delimiter)
-    return as_features(source, source.frame, id_column, categorical)
+    kept = source.frame
+    if columns is not None:
+        for column in columns:
+            source.refuse_missing(column, "it is one of those that are wanted")
+        ids = [] if id_column is None else [id_column if isinstance(id_column, str) else str(kept.columns[id_column])]
+        kept = kept[[*columns, *(column for column in ids if column in kept and column not in columns)]]
+    return as_features(source, kept, id_column, categorical)
 
 
 def read_table(  # noqa: PLR0913 -- all but two by name, each with a default

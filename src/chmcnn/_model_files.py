@@ -1,0 +1,200 @@
+"""Model files: a folder with safetensors and JSON. Reading one never runs code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+
+import chmcnn
+from chmcnn.datasets.preprocessing import Preprocessor
+from chmcnn.errors import ChmcnnError, ModelError
+from chmcnn.hierarchy import Hierarchy
+from chmcnn.training import Epoch
+
+if TYPE_CHECKING:
+    from chmcnn.classifier import CHMCNNClassifier
+
+    Model = TypeVar("Model", bound=CHMCNNClassifier)
+
+_FORMAT, _VERSION = "chmcnn-model", 1
+_FACTS, _TENSORS = "model.json", "model.safetensors"
+_SETTINGS = (
+    "preset",
+    "widths",
+    "dropout",
+    "epochs",
+    "batch_size",
+    "learning_rate",
+    "weight_decay",
+    "patience",
+    "refit",
+    "schedule",
+    "precision",
+    "class_weight",
+    "validation",
+    "threshold",
+    "preprocess",
+)
+
+
+def save(model: CHMCNNClassifier, path: Path, *, force: bool) -> None:
+    """Write a folder, all at once: beside its place first, then renamed."""
+    if path.exists() and not force:
+        raise ModelError("it exists already; name another folder, or use force to write over it", path)
+    if path.exists() and not (path / _FACTS).is_file():
+        raise ModelError("it is no model, and is not written over; name another folder", path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
+    except OSError as error:
+        raise ModelError(f"it cannot be written: {error.strerror}", path) from None
+    try:
+        _write(model, temporary)
+        temporary.chmod(0o755)
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
+    except OSError as error:
+        raise ModelError(f"it cannot be written: {error.strerror or error}", path) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write(model: CHMCNNClassifier, folder: Path) -> None:
+    from safetensors.torch import save
+
+    tensors = {
+        f"network.{name}": value.detach().cpu().contiguous() for name, value in model.network_.state_dict().items()
+    }
+    for name, values in {
+        "means": model.preprocessor_.means_,
+        "scales": model.preprocessor_.scales_,
+        "thresholds": model.thresholds_,
+        "evaluated": model.evaluated_,
+    }.items():
+        tensors[name] = torch.tensor(values)
+    content = save(tensors)
+    facts = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "chmcnn": chmcnn.__version__,
+        "torch": str(torch.__version__),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "hierarchy": json.loads(model.hierarchy_.to_json()),
+        "settings": {name: getattr(model, name) for name in _SETTINGS},
+        "own network": model.network is not None,
+        "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
+        "categories": model.preprocessor_.categories_,
+        "sparse": model.preprocessor_.sparse_,
+        "best epoch": model.best_epoch_,
+        "best score": model.best_score_,
+        "history": [asdict(epoch) for epoch in model.history_],
+    }
+    (folder / _TENSORS).write_bytes(content)
+    (folder / _FACTS).write_text(json.dumps(facts, indent=1, ensure_ascii=False, default=_plain), encoding="utf-8")
+
+
+def _plain(value: object) -> object:
+    """What JSON has no form for: tuples of settings, numpy's numbers."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ModelError(f"the setting {value!r} cannot be written as JSON; use plain numbers and text")
+
+
+def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  # noqa: ANN401
+    """Read a folder that `save` wrote."""
+    facts = _facts(path)
+    tensors = _tensors(path, facts)
+    if facts["own network"] and network is None:
+        raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
+    try:
+        model = cls(
+            Hierarchy.from_json(json.dumps(facts["hierarchy"])), network=network, device=device, **facts["settings"]
+        )
+        _restore(model, facts, tensors)
+    except (KeyError, TypeError, RuntimeError, AttributeError, ChmcnnError) as error:
+        raise ModelError(f"it does not fit together: {str(error).splitlines()[0]}", path) from None
+    return model
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    file = path / _FACTS
+    if not file.is_file():
+        raise ModelError(f"there is no {_FACTS} in it; expected a folder that CHMCNNClassifier.save wrote", path)
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"the file is not whole, or was altered: {error}", file) from None
+    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
+        raise ModelError(f'it is not a model; expected an object with "format": "{_FORMAT}"', file)
+    if facts.get("version") != _VERSION:
+        raise ModelError(
+            f"it has version {facts.get('version')!r}, however this chmcnn {chmcnn.__version__} reads {_VERSION}: "
+            f"chmcnn {facts.get('chmcnn')} wrote it; use that one, or a newer one",
+            file,
+        )
+    return facts
+
+
+def _tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load as load_tensors
+
+    file = path / _TENSORS
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
+    if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
+        raise ModelError(
+            f"the file is not the one that {_FACTS} was written with: it is not whole, or was altered", file
+        )
+    try:
+        return load_tensors(content)
+    except SafetensorError as error:
+        raise ModelError(f"the file is not safetensors: {error}", file) from None
+
+
+def _restore(model: CHMCNNClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+    from chmcnn.classifier import device_of
+
+    model.hierarchy_ = Hierarchy.from_json(json.dumps(facts["hierarchy"]))
+    model.classes_ = np.array(model.hierarchy_.classes, dtype=object)
+    model.device_ = device_of(model.device)
+    model.preprocessor_ = _preprocessor(facts, tensors)
+    model.n_features_in_ = model.preprocessor_.n_features_in_
+    if hasattr(model.preprocessor_, "feature_names_in_"):
+        model.feature_names_in_ = model.preprocessor_.feature_names_in_
+    model.thresholds_, model.evaluated_ = tensors["thresholds"].numpy(), tensors["evaluated"].numpy()
+    for name in ("thresholds", "evaluated"):
+        if tensors[name].shape != (len(model.hierarchy_),):
+            raise ModelError(f"{name} have shape {tuple(tensors[name].shape)}; expected {len(model.hierarchy_)}")
+    model.history_ = tuple(Epoch(**epoch) for epoch in facts["history"])
+    model.best_epoch_, model.best_score_ = facts["best epoch"], facts["best score"]
+    network = model.build_network()
+    weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
+    network.load_state_dict(weights)
+    model.network_ = network.to(model.device_).eval()
+
+
+def _preprocessor(facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Preprocessor:
+    found = Preprocessor(standardise=facts["settings"]["preprocess"])
+    found.categories_ = [None if known is None else tuple(known) for known in facts["categories"]]
+    found.means_, found.scales_ = tensors["means"].numpy(), tensors["scales"].numpy()
+    found.sparse_ = facts["sparse"]
+    features = facts["features"]
+    found.n_features_in_ = features if isinstance(features, int) else len(features)
+    if not isinstance(features, int):
+        found.feature_names_in_ = np.array(features, dtype=object)
+    columns = len(found.get_feature_names_out())
+    if found.means_.shape != (columns,) or found.scales_.shape != (columns,):
+        raise ModelError(f"there are {columns} columns, however means of shape {found.means_.shape}")
+    return found

@@ -1,0 +1,66 @@
+"""Export to ONNX: features to coherent probabilities in one file."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from chmcnn._files import atomic
+from chmcnn.errors import ChmcnnError
+from chmcnn.nn import MaxConstraint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chmcnn.classifier import CHMCNNClassifier
+
+
+class _Whole(nn.Module):
+    """Imputation, standardisation, network, constraint and sigmoid."""
+
+    means: Tensor
+    shift: Tensor
+    scales: Tensor
+
+    def __init__(self, model: CHMCNNClassifier) -> None:
+        super().__init__()
+        found = model.preprocessor_
+        shift = found.standardise and not found.sparse_
+        self.register_buffer("means", torch.tensor(found.means_, dtype=torch.float32))
+        self.register_buffer("shift", self.means * float(shift))
+        self.register_buffer("scales", torch.tensor(found.scales_, dtype=torch.float32))
+        self.network = model.network_.cpu().eval()
+        self.constraint = MaxConstraint(model.hierarchy_)
+
+    def forward(self, x: Tensor) -> Tensor:
+        known = torch.where(torch.isnan(x), self.means, x)
+        probabilities = torch.sigmoid(self.network((known - self.shift) / self.scales))
+        constrained: Tensor = self.constraint(probabilities)
+        return constrained
+
+
+def export(model: CHMCNNClassifier, path: Path) -> None:
+    """Write the model; its input is ``features``, its output ``probabilities``."""
+    try:
+        import onnxscript  # noqa: F401
+    except ModuleNotFoundError:
+        raise ChmcnnError('The export needs onnx: pip install "chmcnn[onnx]".') from None
+    whole = _Whole(model).eval()
+    example = torch.zeros(2, len(model.preprocessor_.get_feature_names_out()))
+    with atomic(path) as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the exporter, about its own insides
+        torch.onnx.export(
+            whole,
+            (example,),
+            temporary,
+            input_names=["features"],
+            output_names=["probabilities"],
+            dynamic_shapes={"x": {0: "rows"}},
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    model.network_.to(model.device_)

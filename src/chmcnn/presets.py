@@ -1,0 +1,35 @@
+"""Two recipes: the default, and the paper's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chmcnn.errors import ChmcnnError
+from chmcnn.training import Settings
+
+PresetName = Literal["default", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """The network, and how it is trained."""
+
+    widths: tuple[int, ...]
+    dropout: float
+    settings: Settings
+
+
+PRESETS: dict[str, Preset] = {
+    # Chosen by `python -m benchmarks.presets`, on validation data alone.
+    "default": Preset((500, 500), 0.7, Settings(batch_size=64, learning_rate=1e-3, patience=10)),
+    # Section 5 of the paper; widths and learning rate differ between its data sets, and these are the most frequent.
+    "paper": Preset((500, 500), 0.7, Settings(epochs=1000, batch_size=4, learning_rate=1e-4, patience=20)),
+}
+
+
+def preset(name: str) -> Preset:
+    """Look one up."""
+    if name not in PRESETS:
+        raise ChmcnnError(f"preset is {name!r}; expected one of {', '.join(map(repr, PRESETS))}.")
+    return PRESETS[name]

@@ -1,0 +1,56 @@
+"""The report of a training: one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import io
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from chmcnn import __version__
+from chmcnn.report import overview, training
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.datasets.dataset import Table
+    from chmcnn.evaluation import Evaluation
+
+_SHOWN = 10
+
+
+def page(
+    model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, *, title: str, facts: dict[str, Any]
+) -> str:
+    """The page: data, hierarchy, learning curve, and, of rows that were held out, what the model does."""
+    import jinja2
+
+    template = resources.files("chmcnn.report").joinpath("templates/training.html").read_text(encoding="utf-8")
+    drawn = {
+        "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
+        "history": inline(training.draw_history(model.history_)),
+    }
+    classes: list[tuple[str, tuple[float, int]]] = []
+    if evaluation:
+        drawn |= {"curve": inline(training.draw_curve(evaluation)), "levels": inline(training.draw_levels(evaluation))}
+        classes = list(evaluation.by_class.items())
+    shown = min(_SHOWN, max(len(classes) // 2, 1))
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(
+        title=title,
+        facts=facts,
+        drawn=drawn,
+        evaluation=evaluation,
+        best=classes[:shown],
+        worst=classes[len(classes) - shown :][::-1],
+        version=__version__,
+    )
+
+
+def inline(figure: Figure) -> str:
+    """A figure as an address that holds the whole picture."""
+    from base64 import b64encode
+
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=110)
+    return f"data:image/png;base64,{b64encode(target.getvalue()).decode()}"

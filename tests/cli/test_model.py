@@ -1,0 +1,204 @@
+"""train, predict, evaluate, explain and demo, as a user runs them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.inside import run
+
+from chmcnn import CHMCNNClassifier
+from chmcnn.datasets.synthetic import learnable
+
+CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
+EDGES = "parent,child\nanimal,dog\nanimal,cat\npet,dog\n"
+
+
+def ok(*arguments: str | Path, cwd: Path) -> str:
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of the user's own, and a model of them."""
+    place = tmp_path_factory.mktemp("mine")
+    random = np.random.default_rng(0)
+    kinds = random.choice(["dog", "cat", "pet"], 150)
+    frame = pd.DataFrame(
+        {
+            "name": [f"n{number}" for number in range(150)],
+            "size": np.select([kinds == "dog", kinds == "cat"], [3.0, -3.0], 0.0) + random.normal(0, 0.3, 150),
+            "zone": random.choice(["1", "2a"], 150),
+            "labels": kinds,
+        }
+    )
+    frame.iloc[:120].to_csv(place / "my.csv", index=False)
+    frame.iloc[120:].to_csv(place / "test.csv", index=False)
+    frame.iloc[120:130].assign(zone="1").drop(columns="labels").to_csv(place / "new.csv", index=False)
+    (place / "edges.csv").write_text(EDGES)
+    options = (
+        "--hierarchy",
+        "edges.csv",
+        "--id-column",
+        "name",
+        "--categorical",
+        "zone",
+        "--tune-thresholds",
+        "--quiet",
+    )
+    done = run("train", "my.csv", *options, "-o", "model", "--width", "128", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "AU(PRC)" in done.stdout
+    return place
+
+
+def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> None:
+    assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "model.json",
+        "model.safetensors",
+        "report.html",
+    ]
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    page = (folder / "model" / "report.html").read_text()
+    for text in ("24 rows that", "Most frequent delegations", "<th>Best</th>", "data:image/png;base64,"):
+        assert text in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_scores_and_labels_of_new_rows(folder: Path) -> None:
+    printed = ok("predict", "model", "new.csv", "--id-column", "name", cwd=folder)
+    assert printed.splitlines()[0] == "name,animal,cat,dog,pet"
+    ok("predict", "model", "new.csv", "-o", "scores.parquet", "--id-column", "name", cwd=folder)
+    scores = pd.read_parquet(folder / "scores.parquet")
+    assert scores.index[0] == "n120"
+    model = CHMCNNClassifier.load(folder / "model")
+    assert len(model.hierarchy_.violations(scores.to_numpy())) == 0
+    ok("predict", "model", "new.csv", "-o", "scores.json", cwd=folder)
+    assert len(json.loads((folder / "scores.json").read_text())) == 10
+    labels = ok("predict", "model", "test.csv", "--labels", "--most-specific", cwd=folder).splitlines()
+    truth = pd.read_csv(folder / "test.csv")["labels"]
+    said = [line.split(",")[1] for line in labels[1:]]
+    assert np.mean(np.array(said) == truth.to_numpy()) > 0.8
+
+
+def test_measures_as_a_table_and_for_machines(folder: Path) -> None:
+    assert "violations" in ok("evaluate", "model", "test.csv", cwd=folder)
+    found = json.loads(ok("evaluate", "model", "test.csv", "--json", cwd=folder))
+    assert found["auprc"]["low"] <= found["auprc"]["value"] <= found["auprc"]["high"]
+    assert found["auprc"]["value"] > 0.9
+    assert found["figures"]["violations"] == 0
+    assert found["rows"] == 30
+
+
+def test_explanations(folder: Path) -> None:
+    shown = ok("explain", "model", "new.csv", "--row", "0", "--row", "3", cwd=folder)
+    assert [line for line in shown.splitlines() if line.startswith("row")] == ["row 0", "row 3"]
+    found = json.loads(ok("explain", "model", "new.csv", "--json", cwd=folder))
+    assert set(found["0"][0]) == {"name", "score", "decided_by"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("train", "my.csv", "-o", "model"), "model: it exists already; name another folder with -o, or use --force"),
+        (("train", "my.csv", "-o", ".", "--force"), "it is no model, and is not written over"),
+        (("train", "no.csv", "-o", "other"), "no.csv: the file is not there."),
+        (("train", "digits", "-o", "other", "--preset", "fast"), "preset is 'fast'"),
+        (("train", "digits", "-o", "other", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
+        (("predict", "nowhere", "new.csv"), "there is no model.json in it"),
+        (("predict", "model", "edges.csv"), "there is no column 'size'"),
+        (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv exists already"),
+        (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected one of .csv, .tsv, .parquet"),
+        (("evaluate", "model", "new.csv"), "there is no column 'labels'"),
+        (("explain", "model", "new.csv", "--row", "10"), "There is no row 10: new.csv has 10, counted from 0."),
+    ],
+)
+def test_bad_input_is_told(folder: Path, arguments: tuple[str, ...], told: str) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
+    data = learnable(rows=400, classes=20, depth=3)
+    frame = pd.DataFrame(data.train.X).rename(columns=lambda name: f"x{name}")
+    names = [";".join(sorted(labels)) for labels in data.hierarchy.decode(data.train.Y, most_specific=True)]
+    frame.assign(labels=names).to_csv(tmp_path / "my.csv", index=False)
+    (tmp_path / "edges.json").write_text(data.hierarchy.to_json())
+    arguments = (
+        "train",
+        "my.csv",
+        "--hierarchy",
+        "edges.json",
+        "--epochs",
+        "150",
+        "--patience",
+        "150",
+        "--quiet",
+        "-o",
+    )
+    command = [CHMCNN, *arguments, "model"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    state = tmp_path / ".model.training" / "checkpoint.safetensors"
+    deadline = time.monotonic() + 60
+    while not state.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert not (tmp_path / "model").exists()
+    resumed = json.loads(ok(*arguments, "model", "--json", cwd=tmp_path))
+    whole = json.loads(ok(*arguments, "other", "--json", cwd=tmp_path))
+    assert resumed["test"] == whole["test"]
+    assert not state.exists()
+
+
+@pytest.mark.skipif(not os.access("/dev/full", os.W_OK), reason="needs a disk that is full")
+def test_a_full_disk_is_told(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [CHMCNN, "predict", "model", "new.csv"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=folder)  # noqa: S603
+    assert done.returncode != 0
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demo_is_quick_and_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
+    start = time.perf_counter()
+    done = run("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert time.perf_counter() - start < 60
+    assert "Training" in done.stderr
+    assert "violations" in done.stdout
+    assert "decided by" in done.stdout
+    assert matplotlib.image.imread(tmp_path / "demo" / "digits.png").shape[1] > 1000
+    assert "AU(PRC)" in (tmp_path / "demo" / "report.html").read_text()
+    assert "it exists already" in run("demo", cwd=tmp_path).stderr
+    found = json.loads(ok("evaluate", "demo", "digits", "--json", cwd=tmp_path))
+    assert found["auprc"]["value"] > 0.95
+    assert "row 3" in ok("explain", "demo", "digits", "--row", "3", cwd=tmp_path)
+    assert len(ok("predict", "demo", "digits", cwd=tmp_path).splitlines()) == 501
+
+
+def test_help_shows_examples(tmp_path: Path) -> None:
+    for command, example in {
+        "demo": "chmcnn demo --output",
+        "train": "chmcnn train my.csv --hierarchy edges.csv",
+        "predict": "chmcnn predict model/ new.csv -o scores.csv",
+        "evaluate": "chmcnn evaluate model/ test.csv",
+        "explain": "chmcnn explain model/ new.csv",
+    }.items():
+        assert example in ok(command, "--help", cwd=tmp_path)

@@ -1,0 +1,63 @@
+"""No way to a prediction contradicts the hierarchy, whatever the network, the hierarchy and the thresholds."""
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from chmcnn import CHMCNNClassifier
+from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.thresholds import coherent
+
+
+def random_model(seed: int, classes: int, extra: int, scale: float) -> tuple[CHMCNNClassifier, np.ndarray]:
+    """A model whose network is random and was hardly trained."""
+    depth = min(3, classes - 1)
+    capacity = random_hierarchy(classes, depth=depth, seed=seed)
+    edges = len(capacity.edges) + (extra if depth > 1 and classes > 6 else 0)
+    hierarchy = random_hierarchy(classes, edges=edges, depth=depth, seed=seed)
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(20, 4))
+    model = CHMCNNClassifier(hierarchy, network=nn.Linear(4, classes), epochs=1, random_state=seed)
+    model.fit(x, hierarchy.close(random.random((20, classes)) < 0.3 + 0.7 * (np.arange(classes) == 0)))
+    with torch.no_grad():
+        for parameter in model.network_.parameters():
+            parameter.copy_(torch.tensor(random.normal(0, scale, parameter.shape)))
+    return model, x * 10
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.integers(2, 25), st.integers(0, 3), st.sampled_from([0.1, 3.0, 50.0]))
+def test_every_path_is_free_of_violations(tmp_path: Path, seed: int, classes: int, extra: int, scale: float) -> None:
+    model, x = random_model(seed, classes, extra, scale)
+    hierarchy = model.hierarchy_
+    random = np.random.default_rng(seed)
+    for thresholds in (
+        np.full(classes, 0.5),
+        np.full(classes, random.random()),
+        coherent(random.random(classes), hierarchy),
+    ):
+        model.thresholds_ = thresholds
+        assert len(hierarchy.violations(model.predict_proba(x))) == 0
+        assert len(hierarchy.violations(model.predict(x))) == 0
+        for labels in model.predict_labels(x):
+            assert all(set(hierarchy.ancestors(name)) <= labels for name in labels)
+    model.network = nn.Linear(4, classes)
+    model.save(tmp_path / "model", force=(tmp_path / "model").exists())
+    loaded = CHMCNNClassifier.load(tmp_path / "model", network=nn.Linear(4, classes))
+    assert np.array_equal(loaded.predict(x), model.predict(x))
+    assert len(hierarchy.violations(loaded.predict_proba(x))) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_onnx_is_free_of_violations(tmp_path: Path, seed: int) -> None:
+    model, x = random_model(seed, 15, 3, 3.0)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    (scores,) = session.run(None, {"features": x.astype(np.float32)})
+    assert len(model.hierarchy_.violations(scores)) == 0
