@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, HierarchyError, LabelError, ModelError
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, HierarchyError, LabelError, ModelError, _model_files
 from chmcnn.datasets.synthetic import learnable
 
 DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
@@ -93,6 +93,8 @@ def test_validation_data_of_the_users_own() -> None:
     model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
     assert 1 <= model.best_epoch_ <= 4
+    with pytest.raises(ChmcnnError, match="No validation row has any of the classes that count"):
+        model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y & False))
     with pytest.raises(LabelError, match="X has 2 rows, however y has labels of 60"):
         model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X[:2], DATA.valid.Y))
 
@@ -136,6 +138,43 @@ def test_networks_of_the_users_own() -> None:
     assert torch.equal(module.weight, before)  # it is copied
     assert model.predict(DATA.test.X).shape == (60, 15)
     assert fitted(network=nn.Linear).predict(DATA.test.X).shape == (60, 15)
+
+
+def test_a_frame_of_labels_is_taken_by_name() -> None:
+    frame = pd.DataFrame(DATA.train.Y, columns=DATA.hierarchy.classes)
+    first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame)
+    turned = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame[frame.columns[::-1]])
+    assert np.array_equal(first.predict_proba(DATA.test.X), turned.predict_proba(DATA.test.X))
+    assert first.score(DATA.train.X, frame[frame.columns[::-1]]) == first.score(DATA.train.X, DATA.train.Y)
+    with pytest.raises(ChmcnnError, match="columns of Y are not the classes of the hierarchy"):
+        first.fit(DATA.train.X, frame.iloc[:, 1:])
+
+
+def test_a_training_that_fails_leaves_the_model_as_it_was() -> None:
+    model = fitted()
+    before = model.predict_proba(DATA.test.X)
+    with pytest.raises(LabelError):
+        model.fit(DATA.train.X * 100 + 5, DATA.train.Y[:-1])
+    assert np.array_equal(model.predict_proba(DATA.test.X), before)
+
+
+def test_thresholds_are_tuned_with_a_network_that_has_not_seen_the_rows() -> None:
+    data = learnable(rows=600, features=10, classes=30, depth=4, noise=1.0)
+    options: dict[str, Any] = {"widths": (64,), "random_state": 0, "epochs": 30}
+    tuned = CHMCNNClassifier(data.hierarchy, **options, threshold="tune")
+    kept = CHMCNNClassifier(data.hierarchy, **options, threshold="tune", refit=False)
+    for model in (tuned, kept):
+        model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
+    assert np.array_equal(tuned.thresholds_, kept.thresholds_)
+
+
+def test_validation_rows_do_not_shape_the_features() -> None:
+    x = DATA.train.X.copy()
+    first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
+    held = np.random.default_rng(0).permutation(len(x))[: round(0.2 * len(x))]
+    x[held] += 100
+    again = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
+    assert np.array_equal(first.preprocessor_.means_, again.preprocessor_.means_)
 
 
 def test_class_weights() -> None:
@@ -234,9 +273,23 @@ def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
     assert "not whole, or was altered" in refused(
         lambda folder: (folder / "model.safetensors").write_bytes(weights.read_bytes()[:-1])
     )
-    assert "it does not fit together" in refused(lambda folder: facts(folder, features=3, categories=[None] * 3))
     settings = json.loads((tmp_path / "model" / "model.json").read_text())["settings"]
-    assert "it does not fit together" in refused(lambda folder: facts(folder, settings=settings | {"widths": [17]}))
+    for change in (
+        {"features": 3},
+        {"settings": settings | {"widths": [17]}},
+        {"settings": settings | {"checkpoint": "x"}},
+    ):
+        assert "the file was altered after it was written" in refused(
+            lambda folder, change=change: facts(folder, **change)
+        )
+
+    def signed(folder: Path, **changes: object) -> None:
+        facts(folder, **changes)
+        content = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+
+    for change in ({"features": 3}, {"features": [1]}, {"categories": "x"}, {"settings": settings | {"widths": [17]}}):
+        assert "it does not fit together" in refused(lambda folder, change=change: signed(folder, **change))
 
 
 def test_a_network_of_the_users_own_must_be_given_again(tmp_path: Path) -> None:
@@ -276,6 +329,8 @@ def test_a_killed_training_goes_on(tmp_path: Path) -> None:
         ({"threshold": 1.5}, "threshold is 1.5; expected a number from 0 to 1, or 'tune'"),
         ({"validation": 1.0}, "validation is 1.0; expected a share of the rows"),
         ({"evaluated": [True]}, r"evaluated has shape \(1,\) and type bool; expected a mask of the 15 classes"),
+        ({"random_state": -1}, "random_state is -1; expected a number from 0"),
+        ({"class_weight": np.ones(15)}, "class_weight is"),
         ({"device": "moon"}, "device is 'moon', which cannot be used here"),
     ],
 )

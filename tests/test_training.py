@@ -152,6 +152,11 @@ def test_a_checkpoint_of_another_training_or_a_broken_one_is_refused(tmp_path: P
     run(checkpoint=tmp_path)
     with pytest.raises(ChmcnnError, match="belongs to a training with other settings"):
         run(dataclasses.replace(SETTINGS, seed=3), checkpoint=tmp_path)
+    other = Rows(rows("train").x, rows("train").y.flip(0))
+    with pytest.raises(ChmcnnError, match="belongs to a training with other training rows"):
+        run(checkpoint=tmp_path, data=other)
+    with pytest.raises(ChmcnnError, match="belongs to a training with other evaluated classes"):
+        run(checkpoint=tmp_path, evaluated=np.arange(20) > 0)
     file = tmp_path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(ChmcnnError, match="is not a whole checkpoint"):

@@ -29,11 +29,12 @@ class Checkpoint:
 
     def write(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
         """Replace the state, all at once."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
-        content = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+        content = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+        written = save(content, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
         with atomic(self.path) as temporary:
-            save_file(content, temporary, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
+            temporary.write_bytes(written)
 
     def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The state, or None where there is none yet. One of another training is refused."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import tempfile
 from dataclasses import asdict
@@ -14,8 +15,9 @@ import numpy as np
 import torch
 
 import chmcnn
+from chmcnn._json import dumps
 from chmcnn.datasets.preprocessing import Preprocessor
-from chmcnn.errors import ChmcnnError, ModelError
+from chmcnn.errors import ModelError
 from chmcnn.hierarchy import Hierarchy
 from chmcnn.training import Epoch
 
@@ -56,15 +58,19 @@ def save(model: CHMCNNClassifier, path: Path, *, force: bool) -> None:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
     except OSError as error:
         raise ModelError(f"it cannot be written: {error.strerror}", path) from None
+    old = temporary.with_name(f"{temporary.name}-old")
     try:
         _write(model, temporary)
         temporary.chmod(0o755)
         if path.exists():
-            shutil.rmtree(path)
+            path.rename(old)
         temporary.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise ModelError(f"it cannot be written: {error.strerror or error}", path) from None
     finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -72,7 +78,8 @@ def _write(model: CHMCNNClassifier, folder: Path) -> None:
     from safetensors.torch import save
 
     tensors = {
-        f"network.{name}": value.detach().cpu().contiguous() for name, value in model.network_.state_dict().items()
+        f"network.{name}": value.detach().cpu().contiguous().clone()
+        for name, value in model.network_.state_dict().items()
     }
     for name, values in {
         "means": model.preprocessor_.means_,
@@ -82,7 +89,7 @@ def _write(model: CHMCNNClassifier, folder: Path) -> None:
     }.items():
         tensors[name] = torch.tensor(values)
     content = save(tensors)
-    facts = {
+    facts: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
         "chmcnn": chmcnn.__version__,
@@ -98,29 +105,28 @@ def _write(model: CHMCNNClassifier, folder: Path) -> None:
         "best score": model.best_score_,
         "history": [asdict(epoch) for epoch in model.history_],
     }
+    facts["digest"] = _digest(facts)
     (folder / _TENSORS).write_bytes(content)
-    (folder / _FACTS).write_text(json.dumps(facts, indent=1, ensure_ascii=False, default=_plain), encoding="utf-8")
+    (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
 
 
-def _plain(value: object) -> object:
-    """What JSON has no form for: tuples of settings, numpy's numbers."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise ModelError(f"the setting {value!r} cannot be written as JSON; use plain numbers and text")
+def _digest(facts: dict[str, Any]) -> str:
+    """A checksum of all facts but itself."""
+    content = dumps({name: value for name, value in facts.items() if name != "digest"})
+    return hashlib.sha256(json.dumps(json.loads(content), sort_keys=True).encode()).hexdigest()
 
 
 def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  # noqa: ANN401
     """Read a folder that `save` wrote."""
     facts = _facts(path)
     tensors = _tensors(path, facts)
-    if facts["own network"] and network is None:
+    if facts.get("own network") and network is None:
         raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
     try:
-        model = cls(
-            Hierarchy.from_json(json.dumps(facts["hierarchy"])), network=network, device=device, **facts["settings"]
-        )
+        settings = {name: facts["settings"][name] for name in _SETTINGS}
+        model = cls(Hierarchy.from_json(json.dumps(facts["hierarchy"])), network=network, device=device, **settings)
         _restore(model, facts, tensors)
-    except (KeyError, TypeError, RuntimeError, AttributeError, ChmcnnError) as error:
+    except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"it does not fit together: {str(error).splitlines()[0]}", path) from None
     return model
 
@@ -141,6 +147,8 @@ def _facts(path: Path) -> dict[str, Any]:
             f"chmcnn {facts.get('chmcnn')} wrote it; use that one, or a newer one",
             file,
         )
+    if facts.get("digest") != _digest(facts):
+        raise ModelError("the file was altered after it was written", file)
     return facts
 
 
@@ -177,12 +185,17 @@ def _restore(model: CHMCNNClassifier, facts: dict[str, Any], tensors: dict[str, 
     for name in ("thresholds", "evaluated"):
         if tensors[name].shape != (len(model.hierarchy_),):
             raise ModelError(f"{name} have shape {tuple(tensors[name].shape)}; expected {len(model.hierarchy_)}")
-    model.history_ = tuple(Epoch(**epoch) for epoch in facts["history"])
-    model.best_epoch_, model.best_score_ = facts["best epoch"], facts["best score"]
+    model.history_ = tuple(Epoch(**{**epoch, "score": _number(epoch["score"])}) for epoch in facts["history"])
+    model.best_epoch_, model.best_score_ = facts["best epoch"], _number(facts["best score"])
     network = model.build_network()
     weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
     network.load_state_dict(weights)
     model.network_ = network.to(model.device_).eval()
+
+
+def _number(value: float | None) -> float:
+    """A number that JSON may have no form for."""
+    return math.nan if value is None else value
 
 
 def _preprocessor(facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Preprocessor:

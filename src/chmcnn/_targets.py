@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from chmcnn import _names
+from chmcnn.datasets.dataset import by_name
 from chmcnn.errors import LabelError
 from chmcnn.hierarchy import Hierarchy
 
 
 def hierarchy_of(y: Any) -> Hierarchy:  # noqa: ANN401 -- whatever a user has
     """The hierarchy that label paths make; labels without a slash are classes without parents."""
+    if hasattr(y, "columns"):
+        return Hierarchy.from_paths([str(name) for name in y.columns])
     sets = label_sets(y)
     if sets is None:
         raise LabelError(
@@ -24,6 +27,8 @@ def hierarchy_of(y: Any) -> Hierarchy:  # noqa: ANN401 -- whatever a user has
 
 def matrix(y: Any, hierarchy: Hierarchy) -> np.ndarray:  # noqa: ANN401
     """The labels as a boolean matrix (rows, classes) with all ancestors, dense."""
+    if hasattr(y, "columns"):
+        return hierarchy.close(by_name(y, hierarchy))
     sets = label_sets(y)
     if sets is not None:
         return hierarchy.encode(sets)

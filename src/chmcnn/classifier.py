@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import numbers
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn import _targets, metrics, thresholds, training
@@ -20,12 +23,12 @@ from chmcnn.constraint import delegates, max_constraint
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.hierarchy import Hierarchy  # noqa: TC001 -- the doctest uses it
+from chmcnn.hierarchy import Hierarchy
 from chmcnn.nn import MLP, MaxConstraint, MCLoss
 from chmcnn.presets import PresetName, preset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import ArrayLike, NDArray
@@ -61,7 +64,8 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     threshold
         From which score on a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
     preprocess
-        Whether to encode, impute and standardise the features: see `chmcnn.datasets.Preprocessor`.
+        Whether to standardise the features; categories are encoded and missing numbers imputed in any case: see
+        `chmcnn.datasets.Preprocessor`. All of it is learnt from training rows only.
     evaluated
         Which classes count in the loss and in scores; by default all but the roots of the field's benchmarks.
     device
@@ -159,26 +163,12 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         validation_data
             Features and labels to stop by and to tune thresholds on, in place of a share of the rows.
         """
-        truth = self._prepare(X, y)
-        held = None if validation_data is None else self._checked(*validation_data)
-        rows, valid = self._divide(X, truth, held)
-        with self._display() as progress:
-            trained = training.train(
-                self.build_network,
-                rows,
-                loss=self._loss(truth),
-                settings=self._settings(),
-                valid=valid,
-                scores=MaxConstraint(self.hierarchy_).to(self.device_),
-                evaluated=self.evaluated_,
-                device=self.device_,
-                checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
-                progress=progress,
-            )
-        self.network_, self.history_ = trained.network, trained.history
-        self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
-        self.thresholds_ = self._thresholds(valid)
-        return self
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, validation_data)
+        except BaseException:
+            self.__dict__ = before  # a model that could not be trained is the one it was
+            raise
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401, N803
         """Train one epoch more on these rows. The first call decides the preprocessing.
@@ -188,17 +178,23 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         first = not hasattr(self, "network_")
         if first and self.hierarchy is None and classes is None:
             raise ChmcnnError("partial_fit needs hierarchy= or classes=: later rows may have classes not seen so far.")
-        truth = self._prepare(X, y, classes) if first else _targets.matrix(y, self.hierarchy_)
+        truth = self._check(X, y, classes) if first else _targets.matrix(y, self.hierarchy_)
+        if first:
+            self._learn_features(X)
         rows = self._rows(X, truth)
         _refuse_lengths(X, truth)
+        if not hasattr(self, "_drawn"):  # a model that was loaded
+            self._drawn = _seed(self.random_state)
         settings = replace(self._settings(), epochs=1, refit=False)
-        if first or not hasattr(self, "_going"):
+        if first:
+            self.history_: tuple[training.Epoch, ...] = ()
+            self.best_epoch_, self.best_score_ = 0, float("nan")
+            self.thresholds_ = np.full(len(self.hierarchy_), 0.5 if self.threshold == "tune" else float(self.threshold))
+        if not hasattr(self, "_going"):
             with torch.random.fork_rng():
                 self._going = training.start(
                     self.build_network if first else lambda: self.network_, settings, self.device_
                 )
-            self.history_, self.best_epoch_, self.best_score_ = (), 0, float("nan")
-            self.thresholds_ = self._thresholds(None)
         done = training.one_more(self._going, rows, self._loss(truth), settings, self.device_)
         self.network_, self.history_ = self._going.network.eval(), (*self.history_, done)
         return self
@@ -237,7 +233,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Write the model to a folder: safetensors and JSON, all at once."""
         from chmcnn import _model_files
 
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         _model_files.save(self, Path(path), force=force)
 
     @classmethod
@@ -255,7 +251,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         from chmcnn import _onnx
 
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         _onnx.export(self, Path(path))
 
     def __sklearn_tags__(self) -> Tags:
@@ -264,56 +260,89 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.poor_score = True  # the score is no accuracy
-        tags.input_tags.allow_nan = self.preprocess
+        tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
     # How it is done
 
-    def _prepare(self, X: Any, y: Any, classes: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401, N803
-        """Decide everything that the data decides, and return the labels as a matrix."""
+    def _fit(self, X: Any, y: Any, validation_data: tuple[Any, Any] | None) -> Self:  # noqa: ANN401, N803
+        X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X  # noqa: N806
+        truth = self._check(X, y)
+        if validation_data is not None:
+            held_x, held_y = validation_data[0], _targets.matrix(validation_data[1], self.hierarchy_)
+            _refuse_lengths(held_x, held_y)
+            self._learn_features(X)
+            rows: training.Rows = self._rows(X, truth)
+            valid: training.Rows | None = self._rows(held_x, held_y)
+        else:
+            rows, valid = self._divided(X, truth)
+        if self.threshold == "tune" and valid is None:
+            raise ChmcnnError("threshold='tune' needs validation data: give validation_data, or a validation share.")
+        with self._display() as progress:
+            trained = training.train(
+                self.build_network,
+                rows,
+                loss=self._loss(rows.y.cpu().numpy()),
+                settings=self._settings(),
+                valid=valid,
+                scores=MaxConstraint(self.hierarchy_).to(self.device_),
+                evaluated=self.evaluated_,
+                device=self.device_,
+                checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
+                progress=progress,
+            )
+        self.network_, self.history_ = trained.network, trained.history
+        self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
+        self.thresholds_ = self._thresholds(valid, trained.best_weights)
+        return self
+
+    def _check(self, X: Any, y: Any, classes: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401, N803
+        """Decide everything that the labels decide, and return them as a matrix."""
         if y is None:
             raise LabelError("CHMCNNClassifier requires y to be passed, but the target y is None.")
-        self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
+            kind = type(self.hierarchy).__name__
+            raise ChmcnnError(f"hierarchy is of type {kind}; expected a Hierarchy, such as Hierarchy.from_edges makes.")
+        if self.threshold != "tune" and not (isinstance(self.threshold, numbers.Real) and 0 <= self.threshold <= 1):
+            raise ChmcnnError(f"threshold is {self.threshold!r}; expected a number from 0 to 1, or 'tune'.")
+        if not 0 <= self.validation < 1:
+            raise ChmcnnError(f"validation is {self.validation!r}; expected a share of the rows, from 0 to below 1.")
+        Preprocessor(standardise=False).fit(X)  # features that cannot be used are told first
+        self._drawn = _seed(self.random_state)
         self.hierarchy_ = self.hierarchy or _targets.hierarchy_of(y if classes is None else classes)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.device_ = device_of(self.device)
         self.evaluated_ = _evaluated(self.evaluated, self.hierarchy_)
         self.__dict__.pop("_going", None)
         truth = _targets.matrix(y, self.hierarchy_)
-        self.n_features_in_ = self.preprocessor_.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(self.preprocessor_, "feature_names_in_"):
-            self.feature_names_in_ = self.preprocessor_.feature_names_in_
         _refuse_lengths(X, truth)
         if not truth[:, self.evaluated_].any():
             raise LabelError("No row has any of the classes that count: there is nothing to learn.")
         return truth
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:  # noqa: ANN401, N803
-        truth = _targets.matrix(y, self.hierarchy_)
-        _refuse_lengths(X, truth)
-        return X, truth
+    def _learn_features(self, X: Any) -> None:  # noqa: ANN401, N803
+        """Fit the preprocessing on training rows."""
+        self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
+        self.n_features_in_ = self.preprocessor_.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(self.preprocessor_, "feature_names_in_"):
+            self.feature_names_in_ = self.preprocessor_.feature_names_in_
 
-    def _divide(
-        self,
-        X: Any,  # noqa: ANN401, N803
-        truth: NDArray[np.bool_],
-        held: tuple[Any, NDArray[np.bool_]] | None,
-    ) -> tuple[training.Rows, training.Rows | None]:
-        """Training and validation rows, those that were given or a share drawn by the seed."""
-        whole = self._rows(X, truth)
-        if held is not None:
-            return whole, self._rows(*held)
-        if not 0 <= self.validation < 1:
-            raise ChmcnnError(f"validation is {self.validation!r}; expected a share of the rows, from 0 to below 1.")
+    def _divided(self, X: Any, truth: NDArray[np.bool_]) -> tuple[training.Rows, training.Rows | None]:  # noqa: ANN401, N803
+        """Training and validation rows, drawn by the seed; none to validate on where they would have no label."""
         size = round(self.validation * len(truth))
-        if size == 0 or size == len(truth):
-            return whole, None
-        order = torch.from_numpy(np.random.default_rng(self._seed()).permutation(len(truth)))
-        parts = order[size:].sort().values, order[:size].sort().values
-        train, valid = (training.Rows(_rows_at(whole.x, rows), whole.y[rows.to(self.device_)]) for rows in parts)
-        return (train, valid) if valid.y.any() else (whole, None)
+        order = np.random.default_rng(self._drawn).permutation(len(truth))
+        train, held = np.sort(order[size:]), np.sort(order[:size])
+        parts = [truth[rows][:, self.evaluated_] for rows in (train, held)]
+        if not size or not all(part.any() for part in parts):
+            self._learn_features(X)
+            return self._rows(X, truth), None
+        self._learn_features(_safe_indexing(X, train))
+        return (
+            self._rows(_safe_indexing(X, train), truth[train]),
+            self._rows(_safe_indexing(X, held), truth[held]),
+        )
 
     def _rows(self, X: Any, truth: NDArray[np.bool_]) -> training.Rows:  # noqa: ANN401, N803
         return training.Rows(self._features(X), torch.tensor(truth, device=self.device_))
@@ -329,7 +358,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def logits(self, X: Any) -> Tensor:  # noqa: ANN401, N803
         """What the network says, before the constraint (rows, classes)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         return training.predict(self.network_, self._features(X), self.device_).float()
 
     def build_network(self) -> nn.Module:
@@ -346,16 +375,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _settings(self) -> Settings:
         names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return replace(preset(self.preset).settings, **given, precision=self.precision, seed=self._seed())
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        if not hasattr(self, "_drawn"):
-            from sklearn.utils import check_random_state
-
-            self._drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._drawn
+        return replace(preset(self.preset).settings, **given, precision=self.precision, seed=self._drawn)
 
     def _loss(self, truth: NDArray[np.bool_]) -> MCLoss:
         mask = None if self.evaluated_.all() else self.evaluated_
@@ -365,25 +385,24 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _class_weights(self, truth: NDArray[np.bool_]) -> NDArray[np.float32] | None:
         if self.class_weight is None:
             return None
-        if self.class_weight == "balanced":
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             rarity = np.sqrt(len(truth) / np.maximum(truth.sum(axis=0), 1))
             balanced: NDArray[np.float32] = (rarity / rarity[self.evaluated_].mean()).astype(np.float32)
             return balanced
-        if isinstance(self.class_weight, str):
+        if not isinstance(self.class_weight, Mapping):
             raise ChmcnnError(f"class_weight is {self.class_weight!r}; expected 'balanced', or weights by class name.")
         weights = np.ones(len(self.hierarchy_), dtype=np.float32)
         for name, weight in self.class_weight.items():
             weights[self.hierarchy_.index(name)] = weight
         return weights
 
-    def _thresholds(self, valid: training.Rows | None) -> NDArray[np.float64]:
-        if self.threshold != "tune":
-            if not isinstance(self.threshold, int | float | np.number) or not 0 <= self.threshold <= 1:
-                raise ChmcnnError(f"threshold is {self.threshold!r}; expected a number from 0 to 1, or 'tune'.")
+    def _thresholds(self, valid: training.Rows | None, weights: dict[str, Tensor]) -> NDArray[np.float64]:
+        """One threshold, or those tuned on validation rows with a network that has not seen them."""
+        if self.threshold != "tune" or valid is None:
             return np.full(len(self.hierarchy_), float(self.threshold))
-        if valid is None:
-            raise ChmcnnError("threshold='tune' needs validation data: give validation_data, or a validation share.")
-        logits = training.predict(self.network_, valid.x, self.device_).float()
+        network = copy.deepcopy(self.network_)
+        network.load_state_dict(weights)
+        logits = training.predict(network.eval(), valid.x, self.device_).float()
         return thresholds.tune(valid.y.cpu().numpy(), self._constrained(logits).cpu().numpy(), self.hierarchy_)
 
     def _constrained(self, logits: Tensor) -> Tensor:
@@ -425,5 +444,9 @@ def _refuse_lengths(X: Any, truth: NDArray[np.bool_]) -> None:  # noqa: ANN401, 
         raise LabelError(f"X has {rows} rows, however y has labels of {len(truth)}.")
 
 
-def _rows_at(x: Tensor | sparse.csr_array, rows: Tensor) -> Tensor | sparse.csr_array:
-    return x[rows.to(x.device)] if isinstance(x, torch.Tensor) else x[rows.numpy()]
+def _seed(state: Any) -> int:  # noqa: ANN401 -- what scikit-learn takes
+    if isinstance(state, int | np.integer):
+        if not 0 <= state < 2**32:
+            raise ChmcnnError(f"random_state is {state}; expected a number from 0 to {2**32 - 1}.")
+        return int(state)
+    return int(check_random_state(state).randint(2**31 - 1))

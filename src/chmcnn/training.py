@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from contextlib import nullcontext
@@ -97,7 +98,8 @@ class Trained:
     network: nn.Module
     history: tuple[Epoch, ...]
     best_epoch: int
-    best_score: float
+    best_score: float  # NaN where nothing was validated
+    best_weights: dict[str, Tensor]  # of the best epoch, before any refit; empty where nothing was validated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +194,11 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         settings = replace(settings, refit=False)
     if settings.refit and not isinstance(data, Rows):
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
-    saved = Checkpoint(checkpoint, _fingerprint(settings, data, valid)) if checkpoint else None
+    if valid is not None and not _counted(valid.y, evaluated).any():
+        raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
+    saved = (
+        Checkpoint(checkpoint, _fingerprint(settings, data, valid, (loss, scores), evaluated)) if checkpoint else None
+    )
     with torch.random.fork_rng(devices=_devices(device)):
         run = start(build, settings, device)
         if saved:
@@ -209,7 +215,8 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         elif run.best_weights:
             run.network.load_state_dict(run.best_weights)
     run.network.eval()
-    return Trained(run.network, tuple(run.history), best, run.best_score)
+    score = run.best_score if valid is not None else math.nan
+    return Trained(run.network, tuple(run.history), best, score, run.best_weights)
 
 
 def predict(network: Callable[[Tensor], Tensor], x: Tensor | csr_array, device: torch.device | str) -> Tensor:
@@ -254,8 +261,7 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
         score = validate(run.network)
         if validate.rows is not None and score >= run.best_score:
             run.best_epoch, run.best_score = run.epoch, score
-            if not settings.refit:
-                run.best_weights = {name: value.clone() for name, value in run.network.state_dict().items()}
+            run.best_weights = {name: value.clone() for name, value in run.network.state_dict().items()}
         seconds = time.perf_counter() - start
         done = Epoch(run.phase, run.epoch, settings.epochs, mean_loss, score, run.best_epoch, seconds)
         run.history.append(done)
@@ -343,6 +349,7 @@ def start(
 def _next_phase(run: Run, build: Callable[[], nn.Module], settings: Settings, device: torch.device | str) -> Run:
     after = start(build, settings, device, "refit")
     after.best_epoch, after.best_score, after.history = run.best_epoch, run.best_score, run.history
+    after.best_weights = run.best_weights
     return after
 
 
@@ -362,6 +369,21 @@ def _restored(
     if found is None:
         return None
     tensors, facts = found
+    try:
+        return _run_from(tensors, facts, build, settings, device)
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise ChmcnnError(
+            f"{saved.path} does not fit this training: {str(error).splitlines()[0]}. Remove it to start anew."
+        ) from None
+
+
+def _run_from(
+    tensors: dict[str, Tensor],
+    facts: dict[str, Any],
+    build: Callable[[], nn.Module],
+    settings: Settings,
+    device: torch.device | str,
+) -> Run:
     run = start(build, settings, device, facts["phase"])
     run.network.load_state_dict(_below("network.", tensors))
     run.best_weights = {name: value.to(device) for name, value in _below("best.", tensors).items()}
@@ -379,15 +401,41 @@ def _below(start: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
 
 
-def _fingerprint(settings: Settings, data: Batches, valid: Rows | None) -> dict[str, Any]:
-    """What a checkpoint must have been made with for a training to go on from it."""
+def _fingerprint(
+    settings: Settings,
+    data: Batches,
+    valid: Rows | None,
+    parts: tuple[object, ...],
+    evaluated: NDArray[np.bool_] | None,
+) -> dict[str, Any]:
+    """What a checkpoint must have been made with for a training to go on from it. Loaders are taken on trust."""
+    buffers = [buffer for part in parts if isinstance(part, torch.nn.Module) for buffer in part.buffers()]
+    return {
+        "settings": asdict(settings),
+        "training rows": _digest(data.x, data.y) if isinstance(data, Rows) else None,
+        "validation rows": _digest(valid.x, valid.y) if valid else None,
+        "hierarchy, mask or class weights": _digest(*buffers),
+        "evaluated classes": None if evaluated is None else _digest(torch.tensor(evaluated)),
+        "torch": torch.__version__,
+    }
 
-    def of(rows: Batches) -> object:
-        if not isinstance(rows, Rows):
-            return None
-        return [*rows.x.shape, *rows.y.shape, float(rows.x.sum()), int(rows.y.sum())]
 
-    return {"settings": asdict(settings), "train": of(data), "valid": of(valid), "torch": torch.__version__}
+def _digest(*values: Tensor | csr_array) -> str:
+    found = hashlib.sha256()
+    for value in values:
+        parts = (
+            [value]
+            if isinstance(value, Tensor)
+            else [torch.tensor(p) for p in (value.data, value.indices, value.indptr)]
+        )
+        for part in parts:
+            found.update(f"{tuple(part.shape)} {part.dtype}".encode())
+            found.update(part.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()
+
+
+def _counted(y: Tensor, evaluated: NDArray[np.bool_] | None) -> Tensor:
+    return y if evaluated is None else y[:, torch.tensor(evaluated, device=y.device)]
 
 
 def _devices(device: torch.device | str) -> list[int]:

@@ -45,6 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.iloc[120:].to_csv(place / "test.csv", index=False)
     frame.iloc[120:130].assign(zone="1").drop(columns="labels").to_csv(place / "new.csv", index=False)
     (place / "edges.csv").write_text(EDGES)
+    frame.iloc[120:].drop(columns="size").to_csv(place / "fewer.csv", index=False)
     options = (
         "--hierarchy",
         "edges.csv",
@@ -115,6 +116,29 @@ def test_explanations(folder: Path) -> None:
         (("train", "no.csv", "-o", "other"), "no.csv: the file is not there."),
         (("train", "digits", "-o", "other", "--preset", "fast"), "preset is 'fast'"),
         (("train", "digits", "-o", "other", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
+        (
+            ("train", "digits", "-o", "other", "--test", "my.csv"),
+            "digits has a test part of its own; it takes no --test.",
+        ),
+        (
+            (
+                "train",
+                "my.csv",
+                "--hierarchy",
+                "edges.csv",
+                "--id-column",
+                "name",
+                "--categorical",
+                "zone",
+                "-o",
+                "other",
+                "--test",
+                "fewer.csv",
+            ),
+            "has other columns than",
+        ),
+        (("evaluate", "model", "digits"), "digits has other classes than the model was trained with."),
+        (("predict", "model", "digits"), "The feature names should match those that were passed during fit."),
         (("predict", "nowhere", "new.csv"), "there is no model.json in it"),
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv exists already"),

@@ -52,7 +52,10 @@ def main() -> None:
         app()
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
-            typer.echo("chmcnn: interrupted; nothing was written.", err=True)
+            typer.echo(
+                "chmcnn: interrupted; no result was written. A training goes on if the same command is given again.",
+                err=True,
+            )
         raise
     except (ChmcnnError, OSError) as error:
         typer.echo(f"chmcnn: {error}", err=True)

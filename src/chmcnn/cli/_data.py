@@ -93,8 +93,10 @@ def labelled_for(
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Features and labels to evaluate on."""
     if not is_file(name):
-        test = known(name, data_dir, reading, {}).test
-        return test.X, test.Y
+        data = known(name, data_dir, reading, {})
+        if data.hierarchy != model.hierarchy_:
+            raise DatasetError(f"{name} has other classes than the model was trained with.")
+        return data.test.X, data.test.Y
     known_to_model = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
     categorical = [str(column) for column, categories in known_to_model if categories is not None]
     table = reading._replace(categorical=[*categorical, *(reading.categorical or ())]).table(

@@ -262,6 +262,6 @@ def _in_words(name: str, value: Any) -> str:  # noqa: ANN401 -- what JSON can ho
 
 
 def _print_json(content: Any) -> None:  # noqa: ANN401
-    import json
+    from chmcnn._json import dumps
 
-    typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+    typer.echo(dumps(content))

@@ -57,9 +57,9 @@ def evaluate(  # noqa: PLR0913 -- one for each option
     )
     found = evaluation.evaluate(loaded, *_data.labelled_for(loaded, data, data_dir, reading), data)
     if json:
-        import json as writer
+        from chmcnn._json import dumps
 
-        typer.echo(writer.dumps(found.facts(), indent=1, ensure_ascii=False))
+        typer.echo(dumps(found.facts()))
     else:
         print_evaluation(found)
 

@@ -42,12 +42,12 @@ def explain(  # noqa: PLR0913 -- one for each option
     chosen = features.iloc[rows] if hasattr(features, "iloc") else features[rows]
     found = loaded.explain(chosen)
     if json:
-        import json as writer
+        from chmcnn._json import dumps
 
         content = {
             number: [reason._asdict() for reason in each.reasons] for number, each in zip(rows, found, strict=True)
         }
-        typer.echo(writer.dumps(content, indent=1, ensure_ascii=False))
+        typer.echo(dumps(content))
         return
     for number, each in zip(rows, found, strict=True):
         typer.echo(f"row {number}\n{each}\n")

@@ -25,6 +25,7 @@ from chmcnn.cli._options import (
     Seed,
     Separator,
 )
+from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +91,8 @@ def train(  # noqa: PLR0913 -- one for each option
     reading = _data.Reading(
         hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
     )
+    if test is not None and not _data.is_file(data):
+        raise DatasetError(f"{data} has a test part of its own; it takes no --test.")
     job = (
         _own(Path(data), reading, test, test_share, seed)
         if _data.is_file(data)
@@ -144,11 +147,13 @@ def _known(name: str, data_dir: Path | None, reading: _data.Reading, seed: int) 
 
 
 def _own(path: Path, reading: _data.Reading, test: Path | None, share: float, seed: int) -> Job:
-    from chmcnn.datasets import split
+    from chmcnn.datasets import Dataset, split
 
     table = reading.table(path)
     if test is not None:
-        return Job(path.name, table, None, reading.table(test, table.hierarchy), None)
+        tested = reading.table(test, table.hierarchy)
+        Dataset(path.name, table, tested, tested)  # refuses other columns before the training
+        return Job(path.name, table, None, tested, None)
     if share == 0:
         return Job(path.name, table, None, None, None)
     held_in, held_out = split(table, 1 - share, share, seed=seed)
@@ -184,13 +189,11 @@ def finish(model: CHMCNNClassifier, job: Job, output: Path, *, force: bool) -> E
 def show(model: CHMCNNClassifier, evaluation: Evaluation | None, output: Path, *, json: bool) -> None:
     """Print what came of it."""
     if json:
-        import json as writer
+        from chmcnn._json import dumps
 
         facts: dict[str, Any] = {"model": str(output), "report": str(output / "report.html")}
         facts |= {"best epoch": model.best_epoch_, "validation AU(PRC)": model.best_score_}
-        typer.echo(
-            writer.dumps(facts | ({"test": evaluation.facts()} if evaluation else {}), indent=1, ensure_ascii=False)
-        )
+        typer.echo(dumps(facts | ({"test": evaluation.facts()} if evaluation else {})))
         return
     if evaluation:
         from chmcnn.cli.evaluate import print_evaluation

@@ -240,7 +240,7 @@ def _table(features: Any, labels: Any, hierarchy: Hierarchy, source: str, verifi
 
 def _as_labels(given: Any, hierarchy: Hierarchy, features: Any) -> Labels:  # noqa: ANN401
     if isinstance(given, pd.DataFrame):
-        given = _by_name(given, hierarchy, features)
+        given = by_name(given, hierarchy, features)
     if isinstance(given, pd.Series) or getattr(given, "dtype", None) == np.dtype(object):
         given = list(given)
     if isinstance(given, sparse.sparray | sparse.spmatrix):
@@ -252,7 +252,7 @@ def _as_labels(given: Any, hierarchy: Hierarchy, features: Any) -> Labels:  # no
     return matrix
 
 
-def _by_name(labels: pd.DataFrame, hierarchy: Hierarchy, features: Any) -> NDArray[Any]:  # noqa: ANN401
+def by_name(labels: pd.DataFrame, hierarchy: Hierarchy, features: Any = None) -> NDArray[Any]:  # noqa: ANN401
     """Columns in the order of the classes, by name; rows must be named as those of the features."""
     names = [str(name) for name in labels.columns]
     differing = sorted(set(names) ^ set(hierarchy.classes))

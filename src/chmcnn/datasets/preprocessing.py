@@ -102,6 +102,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _numbers(self, given: Any, *, first: bool) -> NDArray[np.float64] | sparse.csr_array:  # noqa: ANN401
         """A new matrix with one-hot columns, and NaN for missing numbers."""
+        try:
+            return self._checked(given, first=first)
+        except FeatureError:
+            raise
+        except ValueError as error:
+            raise FeatureError(str(error)) from None
+
+    def _checked(self, given: Any, *, first: bool) -> NDArray[np.float64] | sparse.csr_array:  # noqa: ANN401
         if isinstance(given, pd.DataFrame):
             validate_data(self, given, reset=first, skip_check_array=True)
             check_array(np.empty(given.shape, dtype=np.bool_), estimator=self)  # no rows or no columns: their message
