@@ -100,6 +100,16 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     ['animal', 'dog', 'pet']
     """
 
+    hierarchy_: Hierarchy
+    network_: nn.Module
+    preprocessor_: Preprocessor
+    device_: str
+    evaluated_: NDArray[np.bool_]
+    thresholds_: NDArray[np.float64]
+    history_: tuple[training.Epoch, ...]
+    best_epoch_: int
+    best_score_: float
+
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
         hierarchy: Hierarchy | None = None,
@@ -187,7 +197,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             self._drawn = _seed(self.random_state)
         settings = replace(self._settings(), epochs=1, refit=False)
         if first:
-            self.history_: tuple[training.Epoch, ...] = ()
+            self.history_ = ()
             self.best_epoch_, self.best_score_ = 0, float("nan")
             self.thresholds_ = np.full(len(self.hierarchy_), 0.5 if self.threshold == "tune" else float(self.threshold))
         if not hasattr(self, "_going"):
