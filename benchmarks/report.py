@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
+from benchmarks.presets import PUBLISHED
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -38,7 +39,7 @@ def load(name: str) -> dict[str, Any]:
 
 def filled_in(text: str) -> str:
     """A document, with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` made anew."""
-    makers = {"steps": steps, "layer": layer, "growth": growth, "ways": ways}
+    makers = {"steps": steps, "layer": layer, "growth": growth, "ways": ways, "presets": presets}
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
         lambda found: f"{found[1]}{makers[found[2]]()}{found[3]}",
@@ -105,6 +106,21 @@ def ways() -> str:
     times = {(row["way"], row["batch"]): row["milliseconds"] for row in content["rows"]}
     cells = [[name, *(f"{times[name, batch]:.2f} ms" for batch in batches)] for name in names]
     return _table(["way", *(f"batch {batch}" for batch in batches)], cells) + _source(content)
+
+
+def presets() -> str:
+    """Test AU(PRC) and training time of both presets beside the published figures."""
+    cells = []
+    for name, published in PUBLISHED.items():
+        if not (RESULTS / f"presets/{name}-paper.json").exists():
+            continue  # not run yet: `python -m benchmarks.presets` runs what is missing
+        default, paper = (load(f"presets/{name}-{preset}") for preset in ("default", "paper"))
+        scores = (f"{run['test AU(PRC)']:.4f}" for run in (default, paper))
+        times = (f"{run['seconds']:.0f} s" for run in (default, paper))
+        cells.append([name, f"{published:.3f}", *scores, *times, f"{default['seconds'] / paper['seconds']:.2f}"])
+    header = ["data set", "published", "default", "paper", "time, default", "time, paper", "ratio"]
+    source = "One seed each, test rows, both presets one after the other in one run of `python -m benchmarks.presets`."
+    return _table(header, cells) + f"\n{source}\n"
 
 
 def draw_cost(rows: list[dict[str, Any]]) -> Figure:

@@ -385,7 +385,9 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _settings(self) -> Settings:
         names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return replace(preset(self.preset).settings, **given, precision=self.precision, seed=self._drawn)
+        chosen = preset(self.preset)
+        given.setdefault("learning_rate", chosen.learning_rate(len(self.preprocessor_.get_feature_names_out())))
+        return replace(chosen.settings, **given, precision=self.precision, seed=self._drawn)
 
     def _loss(self, truth: NDArray[np.bool_]) -> MCLoss:
         mask = None if self.evaluated_.all() else self.evaluated_

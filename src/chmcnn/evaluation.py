@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _POINTS = 400
 """Points of a curve that are kept: more would not be seen."""
+_CELLS = 200_000_000
+"""Cells that the bootstrap may go through: some ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,17 @@ class Evaluation:
         return found | {"auprc": self.auprc._asdict()}
 
 
-def evaluate(model: CHMCNNClassifier, X: Any, Y: NDArray[np.bool_], title: str, *, repeats: int = 200) -> Evaluation:  # noqa: ANN401, N803
-    """Measure a model on features and the matrix of their labels."""
+def evaluate(
+    model: CHMCNNClassifier,
+    X: Any,  # noqa: ANN401, N803
+    Y: NDArray[np.bool_],  # noqa: N803
+    title: str,
+    *,
+    repeats: int | None = None,
+) -> Evaluation:
+    """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times."""
     scores = model.predict_proba(X)
+    drawn = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
     predicted = scores >= model.thresholds_
     counted = model.evaluated_
     measure = partial(metrics.auprc, classes=counted)
@@ -68,7 +78,7 @@ def evaluate(model: CHMCNNClassifier, X: Any, Y: NDArray[np.bool_], title: str, 
         title=title,
         rows=len(Y),
         classes=int(counted.sum()),
-        auprc=metrics.bootstrap(measure, Y, scores, repeats=repeats),
+        auprc=metrics.bootstrap(measure, Y, scores, repeats=drawn),
         figures=figures,
         curve=_thinned(metrics.precision_recall_curve(Y, scores, classes=counted)),
         levels=metrics.by_level(metrics.auprc, Y, scores, model.hierarchy_, classes=counted),

@@ -18,11 +18,20 @@ class Preset:
     widths: tuple[int, ...]
     dropout: float
     settings: Settings
+    scaled: bool = False  # whether the learning rate falls with the number of columns
+
+    def learning_rate(self, columns: int) -> float:
+        """The learning rate for so many columns of features: with many, each step moves the network far.
+
+        >>> PRESETS["default"].learning_rate(50), PRESETS["default"].learning_rate(1000)
+        (0.001, 0.0001)
+        """
+        return min(self.settings.learning_rate, 0.1 / columns) if self.scaled else self.settings.learning_rate
 
 
 PRESETS: dict[str, Preset] = {
     # Chosen by `python -m benchmarks.presets`, on validation data alone.
-    "default": Preset((500, 500), 0.7, Settings(batch_size=64, learning_rate=1e-3, patience=10)),
+    "default": Preset((500, 500), 0.7, Settings(batch_size=64, learning_rate=1e-3, patience=10), scaled=True),
     # Section 5 of the paper; widths and learning rate differ between its data sets, and these are the most frequent.
     "paper": Preset((500, 500), 0.7, Settings(epochs=1000, batch_size=4, learning_rate=1e-4, patience=20)),
 }
