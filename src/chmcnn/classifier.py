@@ -318,7 +318,8 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise ChmcnnError(f"threshold is {self.threshold!r}; expected a number from 0 to 1, or 'tune'.")
         if not 0 <= self.validation < 1:
             raise ChmcnnError(f"validation is {self.validation!r}; expected a share of the rows, from 0 to below 1.")
-        Preprocessor(standardise=False).fit(X)  # features that cannot be used are told first
+        if any(getattr(getattr(part, "dtype", None), "kind", "") == "c" for part in (X, y)):
+            raise ChmcnnError("Complex data not supported: give X and y as numbers that are not complex.")
         self._drawn = _seed(self.random_state)
         self.hierarchy_ = self.hierarchy or _targets.hierarchy_of(y if classes is None else classes)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from chmcnn import metrics
-from chmcnn.constraint import delegates
+from chmcnn.constraint import delegates, max_constraint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,8 @@ def evaluate(
     repeats: int | None = None,
 ) -> Evaluation:
     """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times."""
-    scores = model.predict_proba(X)
+    raw = torch.sigmoid(model.logits(X))
+    scores = max_constraint(raw, model.hierarchy_).cpu().numpy()
     drawn = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
     predicted = scores >= model.thresholds_
     counted = model.evaluated_
@@ -83,7 +84,7 @@ def evaluate(
         curve=_thinned(metrics.precision_recall_curve(Y, scores, classes=counted)),
         levels=metrics.by_level(metrics.auprc, Y, scores, model.hierarchy_, classes=counted),
         by_class=_by_class(model, Y, scores),
-        delegations=_delegations(model, X, predicted),
+        delegations=_delegations(model, raw, predicted),
     )
 
 
@@ -97,8 +98,10 @@ def _by_class(model: CHMCNNClassifier, Y: NDArray[np.bool_], scores: NDArray[Any
     return {names[positions[at]]: (float(each[at]), int(Y[:, positions[at]].sum())) for at in order}
 
 
-def _delegations(model: CHMCNNClassifier, X: Any, predicted: NDArray[np.bool_]) -> list[tuple[str, str, int]]:  # noqa: ANN401, N803
-    deciders = delegates(torch.sigmoid(model.logits(X)), model.hierarchy_).cpu().numpy()
+def _delegations(
+    model: CHMCNNClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
+) -> list[tuple[str, str, int]]:
+    deciders = delegates(raw, model.hierarchy_).cpu().numpy()
     rows, columns = np.nonzero(predicted & (deciders != np.arange(len(model.hierarchy_))))
     counts = Counter(zip(columns.tolist(), deciders[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes

@@ -1,4 +1,4 @@
-"""Some digits with what a model says of them: the surest ones, and the least sure."""
+"""Some digits with what a model says of them: one of each kind, and the least sure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ if TYPE_CHECKING:
 
     from chmcnn.hierarchy import Hierarchy
 
-_SHOWN = 12
-
 
 def draw(
     hierarchy: Hierarchy, pictures: NDArray[np.float64], truth: NDArray[np.bool_], scores: NDArray[np.floating]
 ) -> Figure:
-    """Draw every tenth digit of each kind once, and the two that the model is least sure of, with their scores."""
+    """Draw the first picture of each digit, and the two that the model is least sure of, with their scores."""
     digits = [hierarchy.index(str(digit)) for digit in range(10)]
     said, true = scores[:, digits].argmax(axis=1), truth[:, digits].argmax(axis=1)
     sure = scores[:, digits].max(axis=1)
     least = np.argsort(sure)[:2]
-    rows = [*(int(np.flatnonzero(true == digit)[0]) for digit in range(10)), *least.tolist()][:_SHOWN]
+    rows = [*(int(np.flatnonzero(true == digit)[0]) for digit in range(10)), *least.tolist()]
     figure = Figure(figsize=(12, 6.4), layout="constrained")
     for axis, row in zip(figure.subplots(2, 6).flat, rows, strict=True):
         axis.imshow(pictures[row].reshape(8, 8), cmap="gray_r")
