@@ -33,7 +33,7 @@ def test_the_catalogue_has_the_papers_20_data_sets_and_their_56_files() -> None:
 @needs_files
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_data_set_has_the_size_in_the_catalogue_and_loads_in_a_second(name: str) -> None:
-    seconds = []
+    seconds: list[float] = []
     while len(seconds) < 4 and min(seconds, default=1) >= 1:  # machines are noisy, and the disk is slow the first time
         start = time.perf_counter()
         data = load(name)
