@@ -16,7 +16,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, HierarchyError, LabelError, ModelError, _model_files
+from chmcnn import (
+    CHMCNNClassifier,
+    ChmcnnError,
+    Hierarchy,
+    HierarchyError,
+    LabelError,
+    ModelError,
+    _model_files,
+    metrics,
+)
 from chmcnn.datasets.synthetic import learnable
 
 DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
@@ -365,3 +374,98 @@ def test_one_row_rows_alike_and_classes_without_rows_are_no_trouble() -> None:
     assert len(DATA.hierarchy.violations(alike.predict_proba(np.ones((2, 3))))) == 0
     tree = Hierarchy.from_paths(["a/b", "a/never"])
     assert CHMCNNClassifier(tree, **QUICK).fit(np.eye(4), [{"a/b"}] * 4).predict(np.eye(4)).shape == (4, 3)
+
+
+class Pictures(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
+    """Rows of another shape than a table's, with labels that lack their ancestors."""
+
+    def __init__(self, rows: slice) -> None:
+        self.x = torch.tensor(DATA.train.X[rows], dtype=torch.float64).reshape(-1, 2, 4)
+        sets = DATA.hierarchy.decode(DATA.train.Y[rows], most_specific=True)
+        self.y = torch.tensor([[name in labels for name in DATA.hierarchy] for labels in sets])
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, at: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.x[at], self.y[at].long()
+
+
+class Only(torch.utils.data.Dataset[torch.Tensor]):
+    """Features without labels."""
+
+    def __init__(self, data: Pictures) -> None:
+        self.x = data.x
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, at: int) -> torch.Tensor:
+        return self.x[at]
+
+
+def flat(features: int, classes: int) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(features, classes))
+
+
+def test_datasets_and_loaders_are_taken(tmp_path: Path) -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=30, random_state=0)
+    model.fit(Pictures(slice(0, 150)))
+    assert {epoch.phase for epoch in model.history_} == {"train"}
+    assert model.best_score_ > 0.5
+    held = Pictures(slice(150, 180))
+    scores = model.predict_proba(held)
+    assert np.array_equal(scores, model.predict_proba(held.x.numpy()))
+    assert np.array_equal(scores, model.predict_proba(Only(held)))
+    assert metrics.auprc(DATA.train.Y[150:], scores) > 0.5
+    assert len(DATA.hierarchy.violations(scores)) == 0
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model", network=flat)
+    assert np.array_equal(loaded.predict_proba(held), scores)
+    loader = torch.utils.data.DataLoader(Pictures(slice(0, 150)), 16, shuffle=True)
+    again = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=3, random_state=0, threshold="tune")
+    again.fit(loader, validation_data=(held.x.numpy(), DATA.train.Y[150:]))
+    assert len(DATA.hierarchy.violations(again.predict(loader))) == 0
+    assert again.fit(loader, validation_data=held).best_epoch_ >= 1
+
+
+def test_streams_that_cannot_be_trained_on_are_refused() -> None:
+    data = Pictures(slice(0, 20))
+    model = CHMCNNClassifier(DATA.hierarchy, network=flat, random_state=0)
+    with pytest.raises(ChmcnnError, match="which has the labels itself"):
+        model.fit(data, DATA.train.Y[:20])
+    with pytest.raises(ChmcnnError, match="give hierarchy="):
+        CHMCNNClassifier().fit(data)
+    with pytest.raises(ChmcnnError, match="no rows to validate on"):
+        model.fit(torch.utils.data.DataLoader(data))
+    with pytest.raises(ChmcnnError, match=r"expected a pair \(features, labels\)"):
+        model.fit(torch.utils.data.DataLoader(Only(data)), validation_data=data)
+    with pytest.raises(LabelError, match=r"Labels of batch 0 have shape \(4, 2\); expected 0 and 1 of shape"):
+        model.fit(torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, 2)), validation_data=None)
+    with pytest.raises(ChmcnnError, match="needs labels in memory"):
+        CHMCNNClassifier(DATA.hierarchy, network=flat, class_weight="balanced").fit(data)
+    with pytest.raises(ChmcnnError, match="was trained on a table"):
+        fitted().predict(data)
+    model = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=1).fit(data)
+    with pytest.raises(ChmcnnError, match=r"A row of X has shape \(8,\); expected \(2, 4\)"):
+        model.predict(DATA.test.X)
+
+
+def test_the_optimizer_is_saved_so_that_partial_fit_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    for _ in range(3):
+        model.partial_fit(DATA.train.X, DATA.train.Y)
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model")
+    for each in (model, loaded):
+        each.partial_fit(DATA.train.X, DATA.train.Y)
+    assert np.array_equal(model.predict_proba(DATA.test.X), loaded.predict_proba(DATA.test.X))
+
+
+def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
+    class Other(CHMCNNClassifier):
+        pass
+
+    fitted().save(tmp_path / "model")
+    with pytest.raises(ModelError, match="it is a CHMCNNClassifier, not a Other"):
+        Other.load(tmp_path / "model")

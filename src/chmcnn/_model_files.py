@@ -16,15 +16,16 @@ import torch
 
 import chmcnn
 from chmcnn._json import dumps
+from chmcnn._run import optimizer_tensors
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ModelError
 from chmcnn.hierarchy import Hierarchy
 from chmcnn.training import Epoch
 
 if TYPE_CHECKING:
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.neural import NeuralClassifier
 
-    Model = TypeVar("Model", bound=CHMCNNClassifier)
+    Model = TypeVar("Model", bound=NeuralClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
 _FACTS, _TENSORS = "model.json", "model.safetensors"
@@ -47,7 +48,7 @@ _SETTINGS = (
 )
 
 
-def save(model: CHMCNNClassifier, path: Path, *, force: bool) -> None:
+def save(model: NeuralClassifier, path: Path, *, force: bool) -> None:
     """Write a folder, all at once: beside its place first, then renamed."""
     if path.exists() and not force:
         raise ModelError("it exists already; name another folder, or use force to write over it", path)
@@ -74,20 +75,18 @@ def save(model: CHMCNNClassifier, path: Path, *, force: bool) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _write(model: CHMCNNClassifier, folder: Path) -> None:
+def _write(model: NeuralClassifier, folder: Path) -> None:
     from safetensors.torch import save
 
     tensors = {
         f"network.{name}": value.detach().cpu().contiguous().clone()
         for name, value in model.network_.state_dict().items()
     }
-    for name, values in {
-        "means": model.preprocessor_.means_,
-        "scales": model.preprocessor_.scales_,
-        "thresholds": model.thresholds_,
-        "evaluated": model.evaluated_,
-    }.items():
-        tensors[name] = torch.tensor(values)
+    tensors |= {"thresholds": torch.tensor(model.thresholds_), "evaluated": torch.tensor(model.evaluated_)}
+    if hasattr(model, "_going"):  # partial_fit goes on where it was
+        tensors |= optimizer_tensors(model._going.optimizer)  # noqa: SLF001
+    if not model.streamed_:
+        tensors |= {name: torch.tensor(getattr(model.preprocessor_, f"{name}_")) for name in ("means", "scales")}
     content = save(tensors)
     facts: dict[str, Any] = {
         "format": _FORMAT,
@@ -96,11 +95,12 @@ def _write(model: CHMCNNClassifier, folder: Path) -> None:
         "torch": str(torch.__version__),
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
-        "settings": {name: getattr(model, name) for name in _SETTINGS},
+        "system": type(model).__name__,
+        "settings": {name: getattr(model, name) for name in _SETTINGS} | model.shape(),
+        "seed": model._drawn,  # noqa: SLF001
+        "epochs trained": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
         "own network": model.network is not None,
-        "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
-        "categories": model.preprocessor_.categories_,
-        "sparse": model.preprocessor_.sparse_,
+        **_input(model),
         "best epoch": model.best_epoch_,
         "best score": model.best_score_,
         "history": [asdict(epoch) for epoch in model.history_],
@@ -108,6 +108,17 @@ def _write(model: CHMCNNClassifier, folder: Path) -> None:
     facts["digest"] = _digest(facts)
     (folder / _TENSORS).write_bytes(content)
     (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
+
+
+def _input(model: NeuralClassifier) -> dict[str, Any]:
+    """What rows look like."""
+    if model.streamed_:
+        return {"shape": model.feature_shape_}
+    return {
+        "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
+        "categories": model.preprocessor_.categories_,
+        "sparse": model.preprocessor_.sparse_,
+    }
 
 
 def _digest(facts: dict[str, Any]) -> str:
@@ -120,11 +131,20 @@ def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  
     """Read a folder that `save` wrote."""
     facts = _facts(path)
     tensors = _tensors(path, facts)
+    if facts.get("system") != cls.__name__:
+        raise ModelError(f"it is a {facts.get('system')}, not a {cls.__name__}: load it with that class", path)
     if facts.get("own network") and network is None:
         raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
     try:
         settings = {name: facts["settings"][name] for name in _SETTINGS}
-        model = cls(Hierarchy.from_json(json.dumps(facts["hierarchy"])), network=network, device=device, **settings)
+        model = cls(
+            Hierarchy.from_json(json.dumps(facts["hierarchy"])),
+            network=network,
+            device=device,
+            evaluated=tensors["evaluated"].numpy(),
+            random_state=facts["seed"],
+            **settings,
+        )
         _restore(model, facts, tensors)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"it does not fit together: {str(error).splitlines()[0]}", path) from None
@@ -171,26 +191,32 @@ def _tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
         raise ModelError(f"the file is not safetensors: {error}", file) from None
 
 
-def _restore(model: CHMCNNClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-    from chmcnn.classifier import device_of
-
-    model.hierarchy_ = Hierarchy.from_json(json.dumps(facts["hierarchy"]))
-    model.classes_ = np.array(model.hierarchy_.classes, dtype=object)
-    model.device_ = device_of(model.device)
-    model.preprocessor_ = _preprocessor(facts, tensors)
-    model.n_features_in_ = model.preprocessor_.n_features_in_
-    if hasattr(model.preprocessor_, "feature_names_in_"):
-        model.feature_names_in_ = model.preprocessor_.feature_names_in_
-    model.thresholds_, model.evaluated_ = tensors["thresholds"].numpy(), tensors["evaluated"].numpy()
-    for name in ("thresholds", "evaluated"):
-        if tensors[name].shape != (len(model.hierarchy_),):
-            raise ModelError(f"{name} have shape {tuple(tensors[name].shape)}; expected {len(model.hierarchy_)}")
+def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+    model._decide(None)  # noqa: SLF001
+    _restore_input(model, facts, tensors)
+    model.thresholds_ = tensors["thresholds"].numpy()
+    if model.thresholds_.shape != (len(model.hierarchy_),):
+        raise ModelError(f"thresholds have shape {model.thresholds_.shape}; expected {len(model.hierarchy_)}")
     model.history_ = tuple(Epoch(**{**epoch, "score": _number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _number(facts["best score"])
     network = model.build_network()
     weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
     network.load_state_dict(weights)
     model.network_ = network.to(model.device_).eval()
+    if facts["epochs trained"]:
+        model.go_on_from(facts["epochs trained"], tensors)
+
+
+def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+    if "shape" in facts:
+        model.streamed_, model.feature_shape_ = True, tuple(facts["shape"])
+        model.n_features_in_ = math.prod(model.feature_shape_)
+        return
+    model.feature_shape_ = tensors["means"].shape
+    found = model.preprocessor_ = _preprocessor(facts, tensors, standardise=model.preprocess)
+    model.n_features_in_ = found.n_features_in_
+    if hasattr(found, "feature_names_in_"):
+        model.feature_names_in_ = found.feature_names_in_
 
 
 def _number(value: float | None) -> float:
@@ -198,8 +224,8 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _preprocessor(facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Preprocessor:
-    found = Preprocessor(standardise=facts["settings"]["preprocess"])
+def _preprocessor(facts: dict[str, Any], tensors: dict[str, torch.Tensor], *, standardise: bool) -> Preprocessor:
+    found = Preprocessor(standardise=standardise)
     found.categories_ = [None if known is None else tuple(known) for known in facts["categories"]]
     found.means_, found.scales_ = tensors["means"].numpy(), tensors["scales"].numpy()
     found.sparse_ = facts["sparse"]

@@ -47,6 +47,17 @@ def max_constraint(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: boo
     return scores.gather(-1, delegates(scores, plan, validate=validate))
 
 
+def min_constraint(scores: Tensor, hierarchy: Hierarchy) -> Tensor:
+    """Give each class the lowest score among itself and its ancestors: the other way to make scores coherent.
+
+    >>> from chmcnn import Hierarchy
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+    >>> min_constraint(torch.tensor([[0.1, 0.3]]), hierarchy)
+    tensor([[0.1000, 0.1000]])
+    """
+    return -max_constraint(-scores, hierarchy.reversed)
+
+
 def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
     """Name the class that decides each class: its position, as int64, in the shape of the scores.
 

@@ -11,12 +11,11 @@ import numpy as np
 import torch
 
 from chmcnn import metrics
-from chmcnn.constraint import delegates, max_constraint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.metrics import Curve
 
 _POINTS = 400
@@ -47,7 +46,7 @@ class Evaluation:
 
 
 def evaluate(
-    model: CHMCNNClassifier,
+    model: HierarchicalClassifier,
     X: Any,  # noqa: ANN401, N803
     Y: NDArray[np.bool_],  # noqa: N803
     title: str,
@@ -55,8 +54,8 @@ def evaluate(
     repeats: int | None = None,
 ) -> Evaluation:
     """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times."""
-    raw = torch.sigmoid(model.logits(X))
-    scores = max_constraint(raw, model.hierarchy_).cpu().numpy()
+    raw = torch.from_numpy(model.uncorrected_proba(X))
+    scores = model.correct(raw).numpy()
     drawn = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
     predicted = scores >= model.thresholds_
     counted = model.evaluated_
@@ -88,7 +87,11 @@ def evaluate(
     )
 
 
-def _by_class(model: CHMCNNClassifier, Y: NDArray[np.bool_], scores: NDArray[Any]) -> dict[str, tuple[float, int]]:  # noqa: N803
+def _by_class(
+    model: HierarchicalClassifier,
+    Y: NDArray[np.bool_],  # noqa: N803
+    scores: NDArray[Any],
+) -> dict[str, tuple[float, int]]:
     positions = np.flatnonzero(model.evaluated_ & Y.any(axis=0))
     if not len(positions):
         return {}
@@ -99,9 +102,9 @@ def _by_class(model: CHMCNNClassifier, Y: NDArray[np.bool_], scores: NDArray[Any
 
 
 def _delegations(
-    model: CHMCNNClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
+    model: HierarchicalClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
 ) -> list[tuple[str, str, int]]:
-    deciders = delegates(raw, model.hierarchy_).cpu().numpy()
+    deciders = model.deciders(raw).numpy()
     rows, columns = np.nonzero(predicted & (deciders != np.arange(len(model.hierarchy_))))
     counts = Counter(zip(columns.tolist(), deciders[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -258,6 +259,15 @@ class Hierarchy:
         depth = self.depths[self.edges[:, 0]]
         sizes = np.bincount(depth, minlength=self.depth)[::-1]
         return self.edges[np.argsort(-depth, kind="stable")], sizes
+
+    @cached_property
+    def reversed(self) -> Hierarchy:
+        """The same classes with every edge turned round: ancestors become descendants.
+
+        >>> Hierarchy.from_edges([("animal", "dog")]).reversed.ancestors("animal")
+        ('dog',)
+        """
+        return Hierarchy(self.classes, self.edges[:, ::-1])
 
     def restrict(self, names: Iterable[str]) -> Hierarchy:
         """Keep some classes and all of their ancestors, in column order.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from chmcnn.errors import ChmcnnError
 from chmcnn.training import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PresetName = Literal["default", "paper"]
 
@@ -37,8 +40,8 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset(name: str) -> Preset:
+def preset(name: str, presets: Mapping[str, Preset] = PRESETS) -> Preset:
     """Look one up."""
-    if name not in PRESETS:
-        raise ChmcnnError(f"preset is {name!r}; expected one of {', '.join(map(repr, PRESETS))}.")
-    return PRESETS[name]
+    if name not in presets:
+        raise ChmcnnError(f"preset is {name!r}; expected one of {', '.join(map(repr, presets))}.")
+    return presets[name]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import torch
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from chmcnn._checkpoint import Checkpoint
+from chmcnn._run import Epoch, Run, fingerprint, next_phase, restored, save, seed_of_epoch, start
 from chmcnn.errors import ChmcnnError
 from chmcnn.metrics import auprc
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import nn
+
+__all__ = ["Batches", "Epoch", "Loss", "Rows", "Run", "Settings", "Trained", "one_more", "predict", "start", "train"]
 
 Batches = Any  # Rows in memory, a torch Dataset, or a DataLoader
 _ROWS_AT_ONCE = 4096
@@ -79,19 +81,6 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
-    """What one epoch gave; the score is NaN where nothing was validated."""
-
-    phase: Literal["train", "refit"]
-    number: int  # from 1
-    of: int
-    loss: float
-    score: float
-    best: int  # the best epoch so far, 0 where nothing was validated
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Trained:
     """The network, and how it came about."""
 
@@ -114,6 +103,10 @@ class Rows:
         for rows in torch.randperm(len(self.y), device=self.y.device).split(size):
             yield dense(self.x, rows, self.y.device), self.y[rows]
 
+    def to(self, device: torch.device | str) -> Rows:
+        """The same rows on another device."""
+        return Rows(self.x.to(device) if isinstance(self.x, Tensor) else self.x, self.y.to(device))
+
     def joined(self, other: Rows) -> Rows:
         """These rows, and then the others."""
         both: Any = self.x, other.x
@@ -135,20 +128,6 @@ class Loss(Protocol):
         """A scalar."""
 
 
-@dataclass(slots=True)
-class Run:
-    """A training that is going on: what a checkpoint holds."""
-
-    network: nn.Module
-    optimizer: torch.optim.Optimizer
-    phase: Literal["train", "refit"] = "train"
-    epoch: int = 0
-    best_epoch: int = 0
-    best_score: float = -math.inf
-    best_weights: dict[str, Tensor] = field(default_factory=dict)
-    history: list[Epoch] = field(default_factory=list)
-
-
 def train(  # noqa: PLR0913 -- what a training needs, by name
     build: Callable[[], nn.Module],
     data: Batches,
@@ -161,6 +140,7 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
     device: torch.device | str = "cpu",
     checkpoint: Path | None = None,
     progress: Callable[[Epoch], object] | None = None,
+    system: str = "",
 ) -> Trained:
     """Train a network; see `Settings` for how.
 
@@ -189,6 +169,8 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         A folder to write the state of the training to after every epoch, and to go on from.
     progress
         Called after every epoch.
+    system
+        What is trained: the checkpoint of something else is refused.
     """
     if valid is None:
         settings = replace(settings, refit=False)
@@ -196,22 +178,30 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
     if valid is not None and not _counted(valid.y, evaluated).any():
         raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
-    saved = (
-        Checkpoint(checkpoint, _fingerprint(settings, data, valid, (loss, scores), evaluated)) if checkpoint else None
-    )
+    made_with = fingerprint(settings, data, valid, loss, evaluated) | {"system": system} if checkpoint else {}
+    saved = Checkpoint(checkpoint, made_with) if checkpoint else None
     with torch.random.fork_rng(devices=_devices(device)):
         run = start(build, settings, device)
         if saved:
-            run = _restored(saved, build, settings, device) or run
+            run = restored(saved, build, settings, device) or run
         if run.phase == "train":
-            _go(run, data, loss, settings, _Validation(valid, scores, evaluated), saved, progress, device)
+            _go(
+                run,
+                data,
+                loss,
+                settings,
+                _Validation(valid, scores, evaluated),
+                saved,
+                progress,
+                device,
+                settings.epochs,
+            )
         best = run.best_epoch if valid is not None else settings.epochs
         if settings.refit and valid is not None:
             if run.phase == "train":
-                run = _next_phase(run, build, settings, device)
-            whole = data.joined(valid)
-            limited = replace(settings, epochs=best)
-            _go(run, whole, loss, limited, _Validation(None, scores, evaluated), saved, progress, device)
+                run = next_phase(run, build, settings, device)
+            nothing = _Validation(None, scores, evaluated)
+            _go(run, data.joined(valid), loss, settings, nothing, saved, progress, device, best)
         elif run.best_weights:
             run.network.load_state_dict(run.best_weights)
     run.network.eval()
@@ -249,12 +239,15 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
     saved: Checkpoint | None,
     progress: Callable[[Epoch], object] | None,
     device: torch.device | str,
+    epochs: int,
 ) -> None:
     """Train epoch after epoch, to the end of the phase."""
-    while run.epoch < settings.epochs and not _patience_is_over(run, settings, validate):
+    while run.epoch < epochs and not _patience_is_over(run, settings, validate):
         start = time.perf_counter()
         run.epoch += 1
-        torch.manual_seed(_seed(settings.seed, run.phase, run.epoch))  # an epoch does not depend on what came before
+        torch.manual_seed(
+            seed_of_epoch(settings.seed, run.phase, run.epoch)
+        )  # an epoch does not depend on what came before
         for group in run.optimizer.param_groups:
             group["lr"] = settings.learning_rate * _factor(settings, run.epoch)
         mean_loss = _one_epoch(run, data, loss, settings, device)
@@ -263,10 +256,10 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
             run.best_epoch, run.best_score = run.epoch, score
             run.best_weights = {name: value.clone() for name, value in run.network.state_dict().items()}
         seconds = time.perf_counter() - start
-        done = Epoch(run.phase, run.epoch, settings.epochs, mean_loss, score, run.best_epoch, seconds)
+        done = Epoch(run.phase, run.epoch, epochs, mean_loss, score, run.best_epoch, seconds)
         run.history.append(done)
         if saved:
-            _save(saved, run)
+            save(saved, run)
         if progress:
             progress(done)
 
@@ -297,7 +290,8 @@ def _one_epoch(run: Run, data: Batches, loss: Loss, settings: Settings, device: 
 def _batches(data: Batches, settings: Settings, device: torch.device | str) -> Iterable[tuple[Tensor, Tensor]]:
     if isinstance(data, Rows):
         return data.batches(settings.batch_size)
-    loader = DataLoader(data, settings.batch_size, shuffle=True) if isinstance(data, Dataset) else data
+    shuffle = not isinstance(data, IterableDataset)
+    loader = DataLoader(data, settings.batch_size, shuffle=shuffle) if isinstance(data, Dataset) else data
     return ((x.to(device), y.to(device)) for x, y in loader)
 
 
@@ -306,7 +300,7 @@ def one_more(run: Run, data: Batches, loss: Loss, settings: Settings, device: to
     start_time = time.perf_counter()
     run.epoch += 1
     with torch.random.fork_rng(devices=_devices(device)):
-        torch.manual_seed(_seed(settings.seed, run.phase, run.epoch))
+        torch.manual_seed(seed_of_epoch(settings.seed, run.phase, run.epoch))
         mean = _one_epoch(run, data, loss, settings, device)
     return Epoch(run.phase, run.epoch, run.epoch, mean, math.nan, 0, time.perf_counter() - start_time)
 
@@ -321,117 +315,6 @@ def _factor(settings: Settings, epoch: int) -> float:
     if settings.schedule == "cosine":
         return 0.5 * (1 + math.cos(math.pi * (epoch - 1) / settings.epochs))
     return 1.0
-
-
-def _seed(seed: int, phase: str, epoch: int) -> int:
-    return (seed * 2 + (phase == "refit")) * 1_000_003 + epoch
-
-
-def start(
-    build: Callable[[], nn.Module],
-    settings: Settings,
-    device: torch.device | str,
-    phase: Literal["train", "refit"] = "train",
-) -> Run:
-    """Build a network and its optimizer."""
-    torch.manual_seed(_seed(settings.seed, phase, 0))
-    network = build().to(device)
-    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    if not parameters:
-        raise ChmcnnError("The network has no parameter to train.")
-    kind = torch.device(device).type
-    optimizer = torch.optim.Adam(
-        parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=kind in {"cpu", "cuda"}
-    )
-    return Run(network, optimizer, phase)
-
-
-def _next_phase(run: Run, build: Callable[[], nn.Module], settings: Settings, device: torch.device | str) -> Run:
-    after = start(build, settings, device, "refit")
-    after.best_epoch, after.best_score, after.history = run.best_epoch, run.best_score, run.history
-    after.best_weights = run.best_weights
-    return after
-
-
-def _save(saved: Checkpoint, run: Run) -> None:
-    tensors = {f"network.{name}": value for name, value in run.network.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in run.best_weights.items()}
-    for at, state in run.optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{at}.{name}": value for name, value in state.items()}
-    facts = {name: getattr(run, name) for name in ("phase", "epoch", "best_epoch", "best_score")}
-    saved.write(tensors, facts | {"history": [asdict(epoch) for epoch in run.history]})
-
-
-def _restored(
-    saved: Checkpoint, build: Callable[[], nn.Module], settings: Settings, device: torch.device | str
-) -> Run | None:
-    found = saved.read()
-    if found is None:
-        return None
-    tensors, facts = found
-    try:
-        return _run_from(tensors, facts, build, settings, device)
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise ChmcnnError(
-            f"{saved.path} does not fit this training: {str(error).splitlines()[0]}. Remove it to start anew."
-        ) from None
-
-
-def _run_from(
-    tensors: dict[str, Tensor],
-    facts: dict[str, Any],
-    build: Callable[[], nn.Module],
-    settings: Settings,
-    device: torch.device | str,
-) -> Run:
-    run = start(build, settings, device, facts["phase"])
-    run.network.load_state_dict(_below("network.", tensors))
-    run.best_weights = {name: value.to(device) for name, value in _below("best.", tensors).items()}
-    states: dict[int, dict[str, Tensor]] = {}
-    for name, value in _below("optimizer.", tensors).items():
-        at, _, key = name.partition(".")
-        states.setdefault(int(at), {})[key] = value
-    run.optimizer.load_state_dict({"state": states, "param_groups": run.optimizer.state_dict()["param_groups"]})
-    run.epoch, run.best_epoch, run.best_score = facts["epoch"], facts["best_epoch"], facts["best_score"]
-    run.history = [Epoch(**epoch) for epoch in facts["history"]]
-    return run
-
-
-def _below(start: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
-
-
-def _fingerprint(
-    settings: Settings,
-    data: Batches,
-    valid: Rows | None,
-    parts: tuple[object, ...],
-    evaluated: NDArray[np.bool_] | None,
-) -> dict[str, Any]:
-    """What a checkpoint must have been made with for a training to go on from it. Loaders are taken on trust."""
-    buffers = [buffer for part in parts if isinstance(part, torch.nn.Module) for buffer in part.buffers()]
-    return {
-        "settings": asdict(settings),
-        "training rows": _digest(data.x, data.y) if isinstance(data, Rows) else None,
-        "validation rows": _digest(valid.x, valid.y) if valid else None,
-        "hierarchy, mask or class weights": _digest(*buffers),
-        "evaluated classes": None if evaluated is None else _digest(torch.tensor(evaluated)),
-        "torch": torch.__version__,
-    }
-
-
-def _digest(*values: Tensor | csr_array) -> str:
-    found = hashlib.sha256()
-    for value in values:
-        parts = (
-            [value]
-            if isinstance(value, Tensor)
-            else [torch.tensor(p) for p in (value.data, value.indices, value.indptr)]
-        )
-        for part in parts:
-            found.update(f"{tuple(part.shape)} {part.dtype}".encode())
-            found.update(part.detach().cpu().contiguous().numpy().tobytes())
-    return found.hexdigest()
 
 
 def _counted(y: Tensor, evaluated: NDArray[np.bool_] | None) -> Tensor:
