@@ -40,7 +40,7 @@ __all__ = [
     "TableError",
 ]
 
-_MODULES = ("constraint", "datasets", "metrics", "nn", "training")
+_MODULES = ("constraint", "datasets", "metrics", "nn", "significance", "training")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module or the classifier

@@ -21,7 +21,7 @@ class LabelError(ChmcnnError):
 
 
 class ScoreError(ChmcnnError):
-    """Scores that do not fit the hierarchy."""
+    """Scores that do not fit the hierarchy, or that cannot be compared."""
 
 
 class FileError(ChmcnnError):

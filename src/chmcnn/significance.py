@@ -1,0 +1,243 @@
+"""Are some systems better than others, or was it chance? The field's tests over several data sets (Demsar, 2006).
+
+A table is a DataFrame of scores, data sets x systems: higher is better, NaN is a missing result.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from chmcnn import _names
+from chmcnn.errors import ScoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Missing = Literal["last", "omit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Friedman:
+    """Whether any system differs from the others: the statistic, its p-value, and the ranks that it comes from."""
+
+    chi_square: float
+    p: float
+    ranks: pd.Series[float]  # (systems,) average ranks
+    datasets: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nemenyi:
+    """Which systems differ: those whose average ranks are ``critical_difference`` or more apart."""
+
+    ranks: pd.Series[float]  # (systems,) average ranks
+    q: float
+    critical_difference: float
+    p: pd.DataFrame  # (systems, systems)
+    groups: tuple[tuple[str, ...], ...]  # that do not differ, as many together as can be, best first
+    alpha: float
+    datasets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wilcoxon:
+    """Whether two systems differ: the smaller sum of signed ranks, its p-value, and how many pairs were compared."""
+
+    statistic: float
+    p: float
+    pairs: int
+
+
+def ranks(table: pd.DataFrame, *, missing: Missing = "last") -> pd.Series[float]:
+    """Average rank of each system over the data sets: 1 is best, equal scores share their ranks.
+
+    Parameters
+    ----------
+    table
+        Scores, data sets x systems; higher is better.
+    missing
+        What becomes of a missing result: it is ranked ``"last"``, or its data set is left out (``"omit"``).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"ours": [0.9, 0.8, 0.7], "theirs": [0.8, 0.8, None]}, index=["enron", "seq", "spo"])
+    >>> ranks(table).to_dict()
+    {'ours': 1.1666666666666667, 'theirs': 1.8333333333333333}
+    >>> ranks(table, missing="omit").to_dict()
+    {'ours': 1.25, 'theirs': 1.75}
+    """
+    return _ranked(table, missing, systems=2).mean().rename("average rank")
+
+
+def friedman(table: pd.DataFrame, *, missing: Missing = "last") -> Friedman:
+    """Test whether any of three or more systems differs from the others, by their ranks (corrected for ties).
+
+    >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.5, 0.6, 0.5, 0.7]})
+    >>> found = friedman(table)
+    >>> round(found.chi_square, 3), round(found.p, 4), found.ranks.to_dict()
+    (8.0, 0.0183, {'a': 1.0, 'b': 2.0, 'c': 3.0})
+    """
+    ranked = _differing(_ranked(table, missing, systems=3))
+    found = stats.friedmanchisquare(*ranked.to_numpy().T)
+    return Friedman(float(found.statistic), float(found.pvalue), ranked.mean().rename("average rank"), len(ranked))
+
+
+def nemenyi(table: pd.DataFrame, *, alpha: float = 0.05, missing: Missing = "last") -> Nemenyi:
+    """Find which systems differ from which, after `friedman` has told that some do.
+
+    ``report.significance.draw`` makes the critical-difference diagram of the result.
+
+    >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.5, 0.6, 0.5, 0.7]})
+    >>> found = nemenyi(table)
+    >>> round(found.critical_difference, 3), found.groups
+    (1.657, (('a', 'b'), ('b', 'c')))
+    >>> round(float(found.p.loc["a", "c"]), 4)
+    0.013
+    """
+    if not 0 < alpha < 1:
+        raise ScoreError(f"alpha is {alpha}; expected a significance level between 0 and 1, such as 0.05.")
+    ranked = _differing(_ranked(table, missing, systems=2))
+    datasets, systems = ranked.shape
+    average = ranked.mean().rename("average rank")
+    q = float(stats.studentized_range.isf(alpha, systems, math.inf)) / math.sqrt(2)
+    error = math.sqrt(systems * (systems + 1) / (6 * datasets))  # the standard error of a difference of average ranks
+    apart = np.abs(np.subtract.outer(average.to_numpy(), average.to_numpy()))
+    p = stats.studentized_range.sf(apart / error * math.sqrt(2), systems, math.inf)
+    return Nemenyi(
+        ranks=average,
+        q=q,
+        critical_difference=q * error,
+        p=pd.DataFrame(p, index=average.index, columns=average.index),
+        groups=_groups(average.sort_values(kind="stable"), q * error),
+        alpha=alpha,
+        datasets=datasets,
+    )
+
+
+def wilcoxon(
+    a: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
+    b: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
+    *,
+    exact: bool = False,
+) -> Wilcoxon:
+    """Test whether two systems differ, by the signed ranks of their differences on each data set.
+
+    Pairs with a missing value are left out, and so are equal ones. Differences that only rounding makes differ
+    (0.3 - 0.2 and 0.2 - 0.1) are tied.
+
+    Parameters
+    ----------
+    a, b
+        Scores of the two systems on the same data sets, in the same order.
+    exact
+        The p-value comes from the normal approximation, corrected for ties but not for continuity, as in the paper;
+        or from the exact distribution, which is better for few data sets, but does not know of ties.
+
+    Examples
+    --------
+    >>> wilcoxon([0.9, 0.8, 0.7, 0.9, 0.6], [0.8, 0.6, 0.4, 0.5, 0.1], exact=True)
+    Wilcoxon(statistic=0.0, p=0.0625, pairs=5)
+    """
+    pairs = _pairs(a, b)
+    values = pairs.to_numpy()
+    # Relative to the largest score: the differences of rounded figures are then tied where the figures say so.
+    scaled = values / (np.abs(values).max() or 1)
+    differences = np.round(scaled[:, 0] - scaled[:, 1], 12)
+    if not differences.any():
+        raise ScoreError(f"a and b are equal in all of {_names.count(len(pairs), 'pair')}: there is nothing to test.")
+    found = stats.wilcoxon(differences, correction=False, method="exact" if exact else "approx")
+    return Wilcoxon(float(found.statistic), float(found.pvalue), len(pairs))
+
+
+def _ranked(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame:
+    """Ranks on each data set, once the table is known to have enough of everything."""
+    if missing not in get_args(Missing):
+        raise ScoreError(f"missing is {missing!r}; expected one of {', '.join(map(repr, get_args(Missing)))}.")
+    scores = _checked(table)
+    if scores.shape[1] < systems:
+        way_out = " For two systems there is wilcoxon." if systems == 3 else ""
+        raise ScoreError(
+            f"The table has {_names.count(scores.shape[1], 'system')}; expected {systems} or more.{way_out}"
+        )
+    empty = scores.index[scores.isna().all(axis=1)]
+    if len(empty):
+        raise ScoreError(f"Data set {empty[0]!r} has no result of any system: leave it out.")
+    kept = scores.dropna() if missing == "omit" else scores
+    if len(kept) < 2:
+        left = f", {len(kept)} of them without a missing result" if len(kept) < len(scores) else ""
+        raise ScoreError(f"The table has {_names.count(len(scores), 'data set')}{left}; expected 2 or more.")
+    return pd.DataFrame(stats.rankdata(-kept.fillna(-np.inf), axis=1), index=kept.index, columns=kept.columns)
+
+
+def _differing(ranked: pd.DataFrame) -> pd.DataFrame:
+    if (ranked.max(axis=1) == ranked.min(axis=1)).all():
+        raise ScoreError(
+            f"All systems score the same on each of {_names.count(len(ranked), 'data set')}: there is nothing to test."
+        )
+    return ranked
+
+
+def _checked(table: pd.DataFrame) -> pd.DataFrame:
+    """Scores as floats, NaN where one is missing, once all names differ and all cells are numbers."""
+    if not isinstance(table, pd.DataFrame):
+        raise ScoreError(f"The table is a {type(table).__name__}; expected a pandas DataFrame, data sets x systems.")
+    for what, names in (("Data set", table.index), ("System", table.columns)):
+        if names.has_duplicates:
+            raise ScoreError(f"{what} {names[names.duplicated()][0]!r} is in the table twice; names must differ.")
+    return pd.DataFrame(
+        {
+            system: [_number(cell, dataset, system) for dataset, cell in column.items()]
+            for system, column in table.items()
+        },
+        index=table.index,
+        columns=table.columns,
+        dtype=np.float64,
+    )
+
+
+def _number(cell: object, dataset: object, system: object) -> float:
+    if cell is None or cell is pd.NA:
+        return math.nan
+    if not isinstance(cell, Real) or math.isinf(cell):
+        raise ScoreError(
+            f"The score of {system!r} on data set {dataset!r} is {cell!r}; expected a number, or NaN if it is missing."
+        )
+    return float(cell)
+
+
+def _pairs(a: Any, b: Any) -> pd.DataFrame:  # noqa: ANN401 -- whatever a user has
+    """Pairs of scores, data sets x two systems, without those that miss one."""
+    for name, values in (("a", a), ("b", b)):
+        if np.ndim(values) != 1:
+            raise ScoreError(f"{name} has {np.ndim(values)} dimensions; expected one score for each data set.")
+    if len(a) != len(b):
+        raise ScoreError(f"a has {len(a)} scores and b {len(b)}; expected one of each for the same data sets.")
+    if isinstance(a, pd.Series) and isinstance(b, pd.Series) and not a.index.equals(b.index):
+        at = int(np.argmax(a.index.to_numpy() != b.index.to_numpy()))
+        raise ScoreError(
+            f"At position {at}, a is of data set {a.index[at]!r} and b of {b.index[at]!r}; give both in the same order."
+        )
+    pairs = _checked(pd.DataFrame({"a": a, "b": b})).dropna()
+    if len(pairs) < 2:
+        raise ScoreError(
+            f"a and b have {_names.count(len(pairs), 'pair')} without a missing score; expected 2 or more."
+        )
+    return pairs
+
+
+def _groups(ordered: pd.Series[float], critical_difference: float) -> tuple[tuple[str, ...], ...]:
+    """Runs of two or more neighbours whose ends do not differ, and that no longer run has in it."""
+    names, values = ordered.index.tolist(), ordered.to_numpy()
+    # Position after the last system that does not differ from each; it never falls.
+    ends = np.searchsorted(values, values + critical_difference, side="left").tolist()
+    starts = [at for at, end in enumerate(ends) if end - at > 1 and (at == 0 or end > ends[at - 1])]
+    return tuple(tuple(names[at : ends[at]]) for at in starts)
