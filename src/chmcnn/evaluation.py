@@ -13,7 +13,7 @@ import torch
 from chmcnn import metrics
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.metrics import Curve
@@ -22,6 +22,28 @@ _POINTS = 400
 """Points of a curve that are kept: more would not be seen."""
 _CELLS = 200_000_000
 """Cells that the bootstrap may go through: some ten seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfLevel:
+    """The main measures of the classes of one level."""
+
+    classes: int
+    auprc: float
+    precision: float
+    recall: float
+    f: float
+
+
+@dataclass(frozen=True, slots=True)
+class OfClass:
+    """The main measures of one class."""
+
+    rows: int
+    auprc: float
+    precision: float
+    recall: float
+    f: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +56,8 @@ class Evaluation:
     auprc: metrics.Interval
     figures: dict[str, float]
     curve: Curve
-    levels: dict[int, float]
-    by_class: dict[str, tuple[float, int]]  # AU(PRC) and rows, of classes with a row, best first
+    levels: dict[int, OfLevel]
+    by_class: dict[str, OfClass]  # of classes with a row, the best AU(PRC) first
     delegations: list[tuple[str, str, int]]  # class, the class that decided it, and how often among predictions
 
     def facts(self) -> dict[str, Any]:
@@ -45,15 +67,21 @@ class Evaluation:
         return found | {"auprc": self.auprc._asdict()}
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 -- three by name, each with a default
     model: HierarchicalClassifier,
     X: Any,  # noqa: ANN401, N803
     Y: NDArray[np.bool_],  # noqa: N803
     title: str,
     *,
+    information: ArrayLike | None = None,
     repeats: int | None = None,
+    progress: bool = False,
 ) -> Evaluation:
-    """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times."""
+    """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times.
+
+    Smin needs the information content of classes among training rows, which a model does not keep: it is among the
+    figures only where ``information`` is given. ``progress`` shows a bar of the bootstrap on standard error.
+    """
     raw = torch.from_numpy(model.uncorrected_proba(X))
     scores = model.correct(raw).numpy()
     drawn = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
@@ -65,6 +93,7 @@ def evaluate(
         "AU(PRC), macro": metrics.auprc(Y, scores, classes=counted, average="macro"),
         "AU(PRC), weighted": metrics.auprc(Y, scores, classes=counted, average="weighted"),
         "Fmax": metrics.fmax(Y, scores, classes=counted).value,
+        **({} if information is None else {"Smin": metrics.smin(Y, scores, information, classes=counted).value}),
         "hierarchical precision": found.precision,
         "hierarchical recall": found.recall,
         "hierarchical F": found.f,
@@ -72,33 +101,46 @@ def evaluate(
         "Hamming loss": metrics.hamming(Y, predicted, classes=counted),
         "Jaccard": metrics.jaccard(Y, predicted, classes=counted),
         "calibration error": metrics.calibration_error(Y, scores, classes=counted),
-        "violations": float(len(model.hierarchy_.violations(scores))),
+        "violations": float(metrics.violations(scores, model.hierarchy_).number),
     }
     return Evaluation(
         title=title,
         rows=len(Y),
         classes=int(counted.sum()),
-        auprc=metrics.bootstrap(measure, Y, scores, repeats=drawn),
+        auprc=metrics.bootstrap(measure, Y, scores, repeats=drawn, progress=progress),
         figures=figures,
         curve=_thinned(metrics.precision_recall_curve(Y, scores, classes=counted)),
-        levels=metrics.by_level(metrics.auprc, Y, scores, model.hierarchy_, classes=counted),
-        by_class=_by_class(model, Y, scores),
+        levels=_by_level(model, Y, scores, predicted),
+        by_class=_by_class(model, Y, scores, predicted),
         delegations=_delegations(model, raw, predicted),
     )
+
+
+def _by_level(
+    model: HierarchicalClassifier,
+    Y: NDArray[np.bool_],  # noqa: N803
+    scores: NDArray[Any],
+    predicted: NDArray[np.bool_],
+) -> dict[int, OfLevel]:
+    hierarchy, counted = model.hierarchy_, model.evaluated_
+    areas = metrics.by_level(metrics.auprc, Y, scores, hierarchy, classes=counted)
+    found = metrics.by_level(metrics.hierarchical, Y, predicted, hierarchy, classes=counted)
+    sizes = Counter(hierarchy.depths[counted].tolist())
+    return {level: OfLevel(sizes[level], areas[level], *found[level]) for level in areas}
 
 
 def _by_class(
     model: HierarchicalClassifier,
     Y: NDArray[np.bool_],  # noqa: N803
     scores: NDArray[Any],
-) -> dict[str, tuple[float, int]]:
-    positions = np.flatnonzero(model.evaluated_ & Y.any(axis=0))
-    if not len(positions):
-        return {}
-    each = metrics.auprc(Y, scores, classes=positions, average=None)
-    order = np.argsort(-each, kind="stable")
-    names = model.hierarchy_.classes
-    return {names[positions[at]]: (float(each[at]), int(Y[:, positions[at]].sum())) for at in order}
+    predicted: NDArray[np.bool_],
+) -> dict[str, OfClass]:
+    hierarchy, counted = model.hierarchy_, model.evaluated_ & Y.any(axis=0)
+    areas = metrics.by_class(metrics.auprc, Y, scores, hierarchy, classes=counted)
+    found = metrics.by_class(metrics.hierarchical, Y, predicted, hierarchy, classes=counted)
+    rows = dict(zip(hierarchy.classes, Y.sum(axis=0).tolist(), strict=True))
+    best_first = sorted(areas, key=lambda name: -areas[name])
+    return {name: OfClass(rows[name], areas[name], *found[name]) for name in best_first}
 
 
 def _delegations(

@@ -99,6 +99,17 @@ def test_measures_as_a_table_and_for_machines(folder: Path) -> None:
     assert found["auprc"]["value"] > 0.9
     assert found["figures"]["violations"] == 0
     assert found["rows"] == 30
+    assert set(found["by_class"]["dog"]) == {"rows", "auprc", "precision", "recall", "f"}
+    assert set(found["levels"]) == {"0", "1"}
+
+
+def test_progress_of_an_evaluation_is_shown_on_standard_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    done = run("evaluate", "model", "test.csv", "--json", cwd=folder)
+    assert "Bootstrap" in done.stderr
+    assert "Bootstrap" not in done.stdout
+    assert run("evaluate", "model", "test.csv", "--json", "--quiet", cwd=folder).stderr == ""
 
 
 def test_explanations(folder: Path) -> None:

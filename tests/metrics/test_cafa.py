@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cafaeval.evaluation import cafa_eval
+from sklearn.metrics import f1_score
 
 from chmcnn import ScoreError
 from chmcnn.constraint import max_constraint
@@ -55,10 +56,19 @@ def test_the_best_threshold_is_given() -> None:
     assert np.isnan(fmax(truth & False, scores).value)
 
 
+def test_the_best_f_of_one_class_is_the_best_f1() -> None:
+    random = np.random.default_rng(0)
+    truth, scores = random.random((40, 1)) < 0.3, random.random((40, 1))
+    f1 = [f1_score(truth[:, 0], scores[:, 0] >= threshold, zero_division=0.0) for threshold in np.arange(1, 100) / 100]
+    assert fmax(truth, scores).value == pytest.approx(max(f1))
+
+
 def test_bad_input_is_told() -> None:
     with pytest.raises(ScoreError, match="Scores go from -1 to 2; expected probabilities"):
         fmax([[1, 0]], [[-1.0, 2.0]])
-    with pytest.raises(ScoreError, match=r"information has shape \(1,\)"):
+    with pytest.raises(ScoreError, match=r"information has shape \(1,\), however there are 2 classes"):
         smin([[1, 0]], [[0.1, 0.2]], [1])
+    with pytest.raises(ScoreError, match=r"information\[1\] is inf; expected a finite number"):
+        smin([[1, 0]], [[0.1, 0.2]], [1, np.inf])
     with pytest.raises(ScoreError, match="steps is 1"):
         fmax([[1, 0]], [[0.1, 0.2]], steps=1)

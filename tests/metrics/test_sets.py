@@ -3,7 +3,7 @@ import pytest
 from hiclass import metrics as hiclass
 from sklearn.metrics import accuracy_score, hamming_loss, jaccard_score
 
-from chmcnn import Hierarchy, LabelError, ScoreError
+from chmcnn import Hierarchy, ScoreError
 from chmcnn.metrics import exact_match, hamming, hierarchical, jaccard
 
 PATHS = [[str(a), f"{a}/{b}", f"{a}/{b}/{c}"] for a in range(3) for b in range(3) for c in range(2)]
@@ -34,6 +34,7 @@ def test_measures_of_sets_are_scikit_learns() -> None:
     assert jaccard(truth, predicted) == pytest.approx(
         jaccard_score(truth, predicted, average="samples", zero_division=1.0)
     )
+    assert jaccard(truth, predicted, average="micro") == pytest.approx(jaccard_score(truth, predicted, average="micro"))
 
 
 def test_empty_rows_and_empty_predictions() -> None:
@@ -41,6 +42,7 @@ def test_empty_rows_and_empty_predictions() -> None:
     assert hierarchical(truth, nothing) == (0, 0, 0)
     assert hierarchical(truth, nothing, average="macro") == (0.5, 0.5, 0.5)
     assert jaccard(truth, nothing) == 0.5
+    assert jaccard(nothing, nothing, average="micro") == 0
 
 
 def test_only_the_classes_that_count() -> None:
@@ -50,7 +52,6 @@ def test_only_the_classes_that_count() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(LabelError, match="compare scores with a threshold first"):
-        exact_match([[1, 0]], [[0.3, 0.6]])
-    with pytest.raises(ScoreError, match="average is 'mean'; expected 'micro' or 'macro'"):
-        hierarchical([[1]], [[1]], average="mean")
+    for measure in (hierarchical, jaccard):
+        with pytest.raises(ScoreError, match="average is 'mean'; expected 'micro' or 'macro'"):
+            measure([[1]], [[1]], average="mean")

@@ -34,7 +34,7 @@ def demo(
     model = CHMCNNClassifier(data.hierarchy, threshold="tune", random_state=seed, verbose=not quiet)
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     job = Job(data.title, data.train, data.valid, data.test, data.evaluated)
-    evaluation = finish(model, job, output, force=force)
+    evaluation = finish(model, job, output, force=force, quiet=quiet)
     picture = output / "digits.png"
     with atomic(picture) as temporary:
         digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X)).savefig(

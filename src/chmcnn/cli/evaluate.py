@@ -17,6 +17,7 @@ from chmcnn.cli._options import (
     IdColumn,
     Json,
     Labels,
+    Quiet,
     Separator,
 )
 
@@ -39,6 +40,7 @@ def evaluate(  # noqa: PLR0913 -- one for each option
     delimiter: Delimiter = None,
     data_dir: DataDir = None,
     device: Device = "auto",
+    quiet: Quiet = False,
 ) -> None:
     """Measure a model on rows whose labels are known.
 
@@ -55,7 +57,8 @@ def evaluate(  # noqa: PLR0913 -- one for each option
     reading = _data.Reading(
         None, labels, class_column, separator, id_column=id_column, categorical=categorical, delimiter=delimiter
     )
-    found = evaluation.evaluate(loaded, *_data.labelled_for(loaded, data, data_dir, reading), data)
+    labelled = _data.labelled_for(loaded, data, data_dir, reading)
+    found = evaluation.evaluate(loaded, *labelled, data, progress=not quiet)
     if json:
         from chmcnn._json import dumps
 
@@ -75,6 +78,7 @@ def print_evaluation(found: Evaluation) -> None:
     table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{value:.3f}[/bold] ({low:.3f} to {high:.3f})")
     for name, figure in found.figures.items():
         table.add_row(name, f"{int(figure):,}" if name == "violations" else f"{figure:.3f}")
-    levels = ", ".join(f"{level}: {figure:.2f}" for level, figure in found.levels.items())
-    table.add_row("AU(PRC) by level", levels)
+    for name, field in (("AU(PRC)", "auprc"), ("hierarchical F", "f")):
+        levels = ", ".join(f"{level}: {getattr(each, field):.2f}" for level, each in found.levels.items())
+        table.add_row(f"{name} by level", levels)
     Console().print(table)

@@ -116,7 +116,7 @@ def train(  # noqa: PLR0913 -- one for each option
         verbose=not quiet,
     )
     model.fit(job.train.X, job.train.Y, validation_data=None if job.valid is None else (job.valid.X, job.valid.Y))
-    evaluation = finish(model, job, output, force=force)
+    evaluation = finish(model, job, output, force=force, quiet=quiet)
     shutil.rmtree(state, ignore_errors=True)
     show(model, evaluation, output, json=json)
 
@@ -160,15 +160,18 @@ def _own(path: Path, reading: _data.Reading, test: Path | None, share: float, se
     return Job(path.name, held_in, None, held_out, None)
 
 
-def finish(model: CHMCNNClassifier, job: Job, output: Path, *, force: bool) -> Evaluation | None:
+def finish(model: CHMCNNClassifier, job: Job, output: Path, *, force: bool, quiet: bool) -> Evaluation | None:
     """Test the model, and write it with its report."""
     from chmcnn._files import atomic
     from chmcnn.evaluation import evaluate
+    from chmcnn.metrics import information_content
     from chmcnn.report.page import page
 
     tested = None
     if job.test is not None and job.test.Y[:, model.evaluated_].any():
-        tested = evaluate(model, job.test.X, job.test.Y, f"test part of {job.title}")
+        content = information_content(job.train.Y, model.hierarchy_)
+        title = f"test part of {job.title}"
+        tested = evaluate(model, job.test.X, job.test.Y, title, information=content, progress=not quiet)
     facts = {
         "rows": f"{len(job.train):,} to train on"
         + (f", {len(job.valid):,} to stop by" if job.valid is not None else "")

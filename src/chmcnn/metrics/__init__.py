@@ -1,8 +1,10 @@
 """The field's measures. Labels and scores are matrices (rows, classes); ``classes`` says which columns count."""
 
-from chmcnn.metrics.bootstrap import Interval, bootstrap, by_level
+from chmcnn.metrics.bootstrap import Interval, bootstrap
 from chmcnn.metrics.cafa import Best, fmax, information_content, smin
 from chmcnn.metrics.calibration import calibration_error
+from chmcnn.metrics.coherence import ViolationCount, violations
+from chmcnn.metrics.groups import by_class, by_level
 from chmcnn.metrics.ranking import Curve, auprc, cmap, precision_recall_curve
 from chmcnn.metrics.sets import PrecisionRecallF, exact_match, hamming, hierarchical, jaccard
 
@@ -11,8 +13,10 @@ __all__ = [
     "Curve",
     "Interval",
     "PrecisionRecallF",
+    "ViolationCount",
     "auprc",
     "bootstrap",
+    "by_class",
     "by_level",
     "calibration_error",
     "cmap",
@@ -24,4 +28,5 @@ __all__ = [
     "jaccard",
     "precision_recall_curve",
     "smin",
+    "violations",
 ]

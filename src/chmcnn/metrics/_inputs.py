@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chmcnn._names import count
 from chmcnn.errors import LabelError, ScoreError
 
 if TYPE_CHECKING:
@@ -18,23 +19,14 @@ def truth_and_scores(
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.floating]]:
     """Check labels and scores of the same shape (rows, classes), and take the columns that count."""
-    truth, given = _dense(Y), _dense(scores)
-    if truth.ndim != 2 or truth.shape != given.shape:
-        raise ScoreError(f"Y has shape {truth.shape} and the scores {given.shape}; expected the same, (rows, classes).")
+    truth, given, kept = _columns_that_count(Y, scores, classes)
     if not np.issubdtype(given.dtype, np.floating):
         given = given.astype(np.float64)
-    columns = _columns(classes, truth.shape[1])
-    if columns is not None:
-        truth, given = truth[:, columns], given[:, columns]
-    if truth.size == 0:
-        raise ScoreError(f"There is nothing to measure: {truth.shape[0]} rows and {truth.shape[1]} classes count.")
-    if truth.dtype != np.bool_:
-        if not np.isin(truth, (0, 1)).all():
-            raise LabelError("Y has other values than 0 and 1.")
-        truth = truth.astype(np.bool_)
     if not np.isfinite(given).all():
-        row, column = np.argwhere(~np.isfinite(given))[0].tolist()
-        raise ScoreError(f"The score in row {row}, column {column} of those that count is {given[row, column]}.")
+        raise ScoreError(
+            f"The score {_first(given, ~np.isfinite(given), kept)}; expected finite numbers. Mend what computed it, "
+            "or leave the class out with classes=."
+        )
     return truth, given
 
 
@@ -44,28 +36,82 @@ def two_label_matrices(
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Check true and predicted labels of the same shape, and take the columns that count."""
-    truth, given = truth_and_scores(Y, predicted, classes)
-    if not np.isin(given, (0, 1)).all():
-        raise LabelError("The predicted labels have other values than 0 and 1; compare scores with a threshold first.")
-    return truth, given.astype(np.bool_)
+    truth, given, kept = _columns_that_count(Y, predicted, classes)
+    return truth, _boolean(given, kept, "predicted label")
 
 
-def _dense(values: Any) -> NDArray[Any]:  # noqa: ANN401
+def dense(values: Any) -> NDArray[Any]:  # noqa: ANN401
+    """An array of numbers, also of a tensor on any device and of a sparse matrix."""
     if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
+        tensor = values.detach().cpu()
+        values = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
 
 
-def _columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
+def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
     """A mask or positions of columns; None where all count."""
     if classes is None:
         return None
     chosen = np.asarray(classes)
     if chosen.dtype == np.bool_ and chosen.shape == (width,):
         return None if chosen.all() else chosen
-    if np.issubdtype(chosen.dtype, np.integer) and chosen.ndim == 1 and ((chosen >= 0) & (chosen < width)).all():
-        return chosen
+    if chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer):
+        outside = np.flatnonzero((chosen < 0) | (chosen >= width))
+        if not len(outside):
+            return chosen
+        raise ScoreError(
+            f"classes[{outside[0]}] is {chosen[outside[0]]}, however there are {count(width, 'class')}: "
+            f"positions go from 0 to {width - 1}."
+        )
     raise ScoreError(
-        f"classes has shape {chosen.shape} and type {chosen.dtype}; expected a mask of the {width} classes, such as "
-        "data.evaluated, or their positions."
+        f"classes has shape {chosen.shape} and type {chosen.dtype}; expected a mask of the {count(width, 'class')}, "
+        "such as data.evaluated, or their positions, which hierarchy.index tells of a name."
     )
+
+
+def _columns_that_count(
+    Y: Any,  # noqa: ANN401, N803
+    given: Any,  # noqa: ANN401
+    classes: ArrayLike | None,
+) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.int64]]:
+    """Labels and scores of the classes that count, and the positions of these."""
+    try:
+        truth, others = dense(Y), dense(given)
+    except ValueError as error:
+        raise ScoreError(f"Y and the scores must be matrices (rows, classes) of numbers: {error}") from None
+    if truth.ndim != 2 or truth.shape != others.shape:
+        raise ScoreError(
+            f"Y has shape {truth.shape} and the scores {others.shape}; expected the same, (rows, classes). "
+            "hierarchy.encode makes a matrix of label sets."
+        )
+    for name, matrix in (("Y has", truth), ("The scores have", others)):
+        if matrix.dtype.kind not in "biuf":
+            raise ScoreError(f"{name} type {matrix.dtype}; expected numbers. hierarchy.encode makes a matrix of names.")
+    chosen = columns(classes, truth.shape[1])
+    kept = np.arange(truth.shape[1])
+    if chosen is not None:
+        truth, others, kept = truth[:, chosen], others[:, chosen], kept[chosen]
+    if truth.size == 0:
+        raise ScoreError(
+            f"There is nothing to measure: {count(len(truth), 'row')}, and {count(truth.shape[1], 'class')} of "
+            "those that count; give at least one of each."
+        )
+    return _boolean(truth, kept, "label"), others, kept
+
+
+def _boolean(matrix: NDArray[Any], kept: NDArray[np.int64], what: str) -> NDArray[np.bool_]:
+    if matrix.dtype == np.bool_:
+        return matrix
+    right = (matrix == 0) | (matrix == 1)
+    if not right.all():
+        raise LabelError(
+            f"The {what} {_first(matrix, ~right, kept)}; expected only 0 and 1. Compare scores with a threshold first, "
+            "such as scores >= 0.5."
+        )
+    return matrix.astype(np.bool_)
+
+
+def _first(matrix: NDArray[Any], wrong: NDArray[np.bool_], kept: NDArray[np.int64]) -> str:
+    """Where the first wrong value is, as the user counts columns, and what it is."""
+    row, column = np.argwhere(wrong)[0]
+    return f"in row {row}, column {kept[column]} is {matrix[row, column]}"

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chmcnn._names import count
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import truth_and_scores
+from chmcnn.metrics._inputs import dense, truth_and_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,10 +33,12 @@ def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 
     """
     truth, given = truth_and_scores(Y, scores, classes)
     thresholds = _thresholds(given, steps)
-    called, right = (_at_or_above(given, marks, thresholds) for marks in (np.ones_like(truth), truth))
+    if truth.shape[1] == 1:  # means of 0 and 1 over rows are what one long row has, far quicker
+        truth, given = truth.T, given.T
     labels = truth.sum(axis=1, keepdims=True)
     if not labels.any():
         return Best(float("nan"), float("nan"))
+    called, right = (_at_or_above(given, marks, thresholds) for marks in (np.ones_like(truth), truth))
     with_prediction = (called > 0).sum(axis=0)
     precision = (right / np.maximum(called, 1)).sum(axis=0) / np.maximum(with_prediction, 1)
     recall = (right / np.maximum(labels, 1)).sum(axis=0) / (labels > 0).sum()
@@ -62,14 +65,18 @@ def smin(
         Information content of each class, as `information_content` computes it from training labels.
     classes, steps
         Which classes count, and how many steps the thresholds from 0 to 1 take.
+
+    Examples
+    --------
+    >>> smin([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.3], [0.7, 0.2, 0.6]], information=[0.0, 1.0, 1.0])
+    Best(value=0.0, threshold=0.31)
     """
-    weights = np.asarray(information, dtype=np.float64)
-    if weights.shape != (np.shape(Y)[1],) or not np.isfinite(weights).all():
-        raise ScoreError(f"information has shape {weights.shape}; expected a finite number for each class.")
+    Y = dense(Y)  # noqa: N806
     truth, given = truth_and_scores(Y, scores, classes)
+    weights = _weights(information, Y.shape[1])
     weights = weights if classes is None else weights[np.asarray(classes)]
     thresholds = _thresholds(given, steps)
-    right, wrong = (_at_or_above(given, marks, thresholds, weights).sum(axis=0) for marks in (truth, ~truth))
+    right, wrong = (_total_at_or_above(given, marks, thresholds, weights) for marks in (truth, ~truth))
     total = float((truth @ weights).sum())
     rows = max(int(truth.any(axis=1).sum()), 1)
     distance = np.hypot((total - right) / rows, wrong / rows)
@@ -105,16 +112,38 @@ def _thresholds(scores: NDArray[np.floating], steps: int) -> NDArray[np.float64]
     return np.arange(1, steps) / steps
 
 
+def _weights(information: ArrayLike, classes: int) -> NDArray[np.float64]:
+    weights = np.asarray(information, dtype=np.float64)
+    if weights.shape != (classes,):
+        raise ScoreError(
+            f"information has shape {weights.shape}, however there are {count(classes, 'class')}; expected a number "
+            "for each, as information_content gives them."
+        )
+    if not np.isfinite(weights).all():
+        at = int(np.flatnonzero(~np.isfinite(weights))[0])
+        raise ScoreError(f"information[{at}] is {weights[at]}; expected a finite number for each class.")
+    return weights
+
+
 def _at_or_above(
-    scores: NDArray[np.floating],
-    marks: NDArray[np.bool_],
-    thresholds: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """Count in each row the marked cells, or add up their classes' weights, at or above each threshold: one pass."""
+    scores: NDArray[np.floating], marks: NDArray[np.bool_], thresholds: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Count in each row the marked cells at or above each threshold, in one pass."""
     row, column = np.nonzero(marks)
     reached = np.searchsorted(thresholds, scores[row, column], side="right")
     size = len(thresholds) + 1
-    chosen = None if weights is None else weights[column]
-    counts = np.bincount(row * size + reached, weights=chosen, minlength=len(scores) * size).reshape(-1, size)
+    counts = np.bincount(row * size + reached, minlength=len(scores) * size).reshape(-1, size)
     return counts[:, :0:-1].cumsum(axis=1)[:, ::-1]
+
+
+def _total_at_or_above(
+    scores: NDArray[np.floating],
+    marks: NDArray[np.bool_],
+    thresholds: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Add up the classes' weights of all marked cells at or above each threshold."""
+    row, column = np.nonzero(marks)
+    reached = np.searchsorted(thresholds, scores[row, column], side="right")
+    totals = np.bincount(reached, weights=weights[column], minlength=len(thresholds) + 1)
+    return totals[:0:-1].cumsum()[::-1]

@@ -77,15 +77,28 @@ def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> floa
     return float((truth != given).mean())
 
 
-def jaccard(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401, N803
-    """Mean over rows of the common share of true and predicted labels; 1 where both are empty.
+def jaccard(
+    Y: Any,  # noqa: ANN401, N803
+    predicted: Any,  # noqa: ANN401
+    *,
+    classes: ArrayLike | None = None,
+    average: str = "macro",
+) -> float:
+    """The common share of true and predicted labels.
+
+    ``"macro"`` is the mean over rows, with 1 for a row where both are empty; ``"micro"`` counts the labels of all rows
+    together, with 0 where there are none.
 
     >>> jaccard([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.75
     """
     truth, given = two_label_matrices(Y, predicted, classes)
-    either = (truth | given).sum(axis=1)
-    return float(np.where(either == 0, 1.0, (truth & given).sum(axis=1) / np.maximum(either, 1)).mean())
+    both, either = (truth & given).sum(axis=1), (truth | given).sum(axis=1)
+    if average == "micro":
+        return _share(both.sum(), either.sum())
+    if average != "macro":
+        raise ScoreError(f"average is {average!r}; expected 'micro' or 'macro'.")
+    return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
 
 
 def _share(part: float | NDArray[Any], whole: float | NDArray[Any]) -> float:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.datasets.dataset import Table
-    from chmcnn.evaluation import Evaluation
+    from chmcnn.evaluation import Evaluation, OfClass
 
 _SHOWN = 10
 
@@ -30,7 +30,7 @@ def page(
         "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
         "history": inline(training.draw_history(model.history_)),
     }
-    classes: list[tuple[str, tuple[float, int]]] = []
+    classes: list[tuple[str, OfClass]] = []
     if evaluation:
         drawn |= {"curve": inline(training.draw_curve(evaluation)), "levels": inline(training.draw_levels(evaluation))}
         classes = list(evaluation.by_class.items())

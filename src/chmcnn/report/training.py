@@ -54,10 +54,9 @@ def draw_levels(evaluation: Evaluation) -> Figure:
     """The score of each level of the hierarchy."""
     figure = Figure(figsize=(4.4, 3.6), layout="constrained")
     axis = figure.subplots()
-    drawn = axis.bar(
-        list(evaluation.levels), [0 if math.isnan(v) else v for v in evaluation.levels.values()], color=_BLUE
-    )
-    labels = ["-" if math.isnan(value) else f"{value:.2f}" for value in evaluation.levels.values()]
+    values = [level.auprc for level in evaluation.levels.values()]
+    drawn = axis.bar(list(evaluation.levels), [0 if math.isnan(value) else value for value in values], color=_BLUE)
+    labels = ["-" if math.isnan(value) else f"{value:.2f}" for value in values]
     axis.bar_label(drawn, labels=labels, fontsize=8, padding=2)
     axis.set(xlabel="level of the hierarchy", ylabel="AU(PRC)", ylim=(0, 1.08))
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))

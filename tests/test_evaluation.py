@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, precision_recall_fscore_support
+
+from chmcnn import CHMCNNClassifier, metrics
+from chmcnn._json import dumps
+from chmcnn.datasets.synthetic import learnable
+from chmcnn.evaluation import Evaluation, evaluate
+
+DATA = learnable(rows=200, classes=12, depth=3)
+TEST = DATA.test
+
+
+@pytest.fixture(scope="module")
+def model() -> CHMCNNClassifier:
+    return CHMCNNClassifier(DATA.hierarchy, epochs=5, random_state=0).fit(DATA.train.X, DATA.train.Y)
+
+
+@pytest.fixture(scope="module")
+def found(model: CHMCNNClassifier) -> Evaluation:
+    return evaluate(model, TEST.X, TEST.Y, "test", repeats=20)
+
+
+def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, found: Evaluation) -> None:
+    areas = [each.auprc for each in found.by_class.values()]
+    assert areas == sorted(areas, reverse=True)
+    assert set(found.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.any(axis=0)])
+    scores, predicted = model.predict_proba(TEST.X), model.predict(TEST.X)
+    for name, each in found.by_class.items():
+        at = DATA.hierarchy.index(name)
+        truth = TEST.Y[:, at]
+        expected = precision_recall_fscore_support(truth, predicted[:, at], average="binary", zero_division=0.0)
+        assert (each.precision, each.recall, each.f) == pytest.approx(expected[:3])
+        assert each.auprc == pytest.approx(average_precision_score(truth, scores[:, at]))
+        assert each.rows == truth.sum()
+
+
+def test_levels_have_their_main_figures(model: CHMCNNClassifier, found: Evaluation) -> None:
+    assert sum(level.classes for level in found.levels.values()) == found.classes == 12
+    deep = DATA.hierarchy.depths == 2
+    assert found.levels[2].auprc == metrics.auprc(TEST.Y, model.predict_proba(TEST.X), classes=deep)
+    assert found.levels[2].f == metrics.hierarchical(TEST.Y, model.predict(TEST.X), classes=deep).f
+
+
+def test_smin_needs_what_training_rows_tell(model: CHMCNNClassifier, found: Evaluation) -> None:
+    assert "Smin" not in found.figures
+    content = metrics.information_content(DATA.train.Y, DATA.hierarchy)
+    figures = evaluate(model, TEST.X, TEST.Y, "test", information=content, repeats=1).figures
+    assert figures["Smin"] == metrics.smin(TEST.Y, model.predict_proba(TEST.X), content).value
+    assert figures["violations"] == 0
+
+
+def test_machines_read_names_of_figures(found: Evaluation) -> None:
+    facts = found.facts()
+    assert set(facts["levels"][0]) == {"classes", "auprc", "precision", "recall", "f"}
+    assert set(next(iter(facts["by_class"].values()))) == {"rows", "auprc", "precision", "recall", "f"}
+    assert '"low"' in dumps(facts)
