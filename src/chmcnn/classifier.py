@@ -253,8 +253,8 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
         return _model_files.load(cls, Path(path), network=network, device=device)
 
-    def to_onnx(self, path: str | Path) -> None:
-        """Write an ONNX model that turns features into coherent probabilities.
+    def to_onnx(self, path: str | Path, *, force: bool = False) -> None:
+        """Write an ONNX model that turns features into coherent probabilities; ``force`` writes over one that exists.
 
         Its input has the columns of ``preprocessor_.get_feature_names_out()``: numbers with NaN where one is missing,
         and 0 and 1 for categories. Imputation, standardisation and the constraint are inside.
@@ -262,7 +262,7 @@ class CHMCNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         from chmcnn import _onnx
 
         check_is_fitted(self, "network_")
-        _onnx.export(self, Path(path))
+        _onnx.export(self, Path(path), force=force)
 
     def __sklearn_tags__(self) -> Tags:
         """Say what it takes: several labels, missing values, sparse matrices."""
