@@ -7,8 +7,10 @@ import typer
 
 _OWN = "Your own table"
 _RUN = "Running"
-_NETWORK = "The network"
 _HOW = "How to train"
+_STOP = "When to stop"
+_CLASSES = "Classes"
+_NETWORK = "The network"
 
 Model = Annotated[Path, typer.Argument(help="The folder of a model.")]
 Rows = Annotated[str, typer.Argument(help="A table with the columns of the training, or a data set's name.")]
@@ -55,7 +57,10 @@ Config = Annotated[
         rich_help_panel=_HOW,
     ),
 ]
-Preset = Annotated[str | None, typer.Option(help="Decides what is not given: default or paper.", rich_help_panel=_HOW)]
+Preset = Annotated[
+    str | None,
+    typer.Option(help="The recipe for what is not given: default (by default) or paper.", rich_help_panel=_HOW),
+]
 Epochs = Annotated[int | None, typer.Option(min=1, help="At most so many.", rich_help_panel=_HOW)]
 BatchSize = Annotated[int | None, typer.Option(min=1, help="Rows of a step.", rich_help_panel=_HOW)]
 LearningRate = Annotated[float | None, typer.Option(help="Of Adam.", rich_help_panel=_HOW)]
@@ -65,12 +70,15 @@ Schedule = Annotated[
 ]
 Precision = Annotated[str | None, typer.Option(help="float32, or bfloat16 for half precision.", rich_help_panel=_HOW)]
 Patience = Annotated[
-    int | None, typer.Option(min=0, help="Epochs without progress to stop after.", rich_help_panel=_HOW)
+    int | None, typer.Option(min=0, help="Epochs without progress to stop after.", rich_help_panel=_STOP)
 ]
 ValidationShare = Annotated[
     float | None,
     typer.Option(
-        min=0, max=0.9, help="Share of the training rows to stop by; 0 trains all epochs.", rich_help_panel=_HOW
+        min=0,
+        max=0.9,
+        help="Share of the training rows to stop by, 0.2 by default; 0 trains all epochs.",
+        rich_help_panel=_STOP,
     ),
 ]
 Refit = Annotated[
@@ -78,7 +86,7 @@ Refit = Annotated[
     typer.Option(
         "--refit/--no-refit",
         help="Train anew on all rows for the best number of epochs, or keep the best epoch.",
-        rich_help_panel=_HOW,
+        rich_help_panel=_STOP,
     ),
 ]
 TuneThresholds = Annotated[
@@ -86,12 +94,12 @@ TuneThresholds = Annotated[
     typer.Option(
         "--tune-thresholds/--no-tune-thresholds",
         help="A threshold for each class, or 0.5 for all.",
-        rich_help_panel=_HOW,
+        rich_help_panel=_CLASSES,
     ),
 ]
 Balanced = Annotated[
     bool | None,
-    typer.Option("--balanced/--no-balanced", help="Weigh rare classes more, or all alike.", rich_help_panel=_HOW),
+    typer.Option("--balanced/--no-balanced", help="Weigh rare classes more, or all alike.", rich_help_panel=_CLASSES),
 ]
 Width = Annotated[
     int | None, typer.Option(min=1, help="Units of each of the two hidden layers.", rich_help_panel=_NETWORK)
