@@ -195,7 +195,7 @@ def test_the_demo_for_machines(tmp_path: Path) -> None:
     ]
 
 
-def test_help_shows_examples(tmp_path: Path) -> None:
+def test_help_shows_examples_and_whole_options(tmp_path: Path) -> None:
     for command, example in {
         "demo": "chmcnn demo --output",
         "train": "chmcnn train my.csv --hierarchy edges.csv",
@@ -203,4 +203,6 @@ def test_help_shows_examples(tmp_path: Path) -> None:
         "evaluate": "chmcnn evaluate model/ test.csv",
         "explain": "chmcnn explain model/ new.csv",
     }.items():
-        assert example in ok(command, "--help", cwd=tmp_path)
+        shown = ok(command, "--help", cwd=tmp_path)
+        assert example in shown
+        assert "…" not in shown, "every option fits a narrow terminal"

@@ -10,6 +10,7 @@ from tests.cli.inside import run
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
 from chmcnn.cli import _settings
+from chmcnn.presets import PRESETS
 
 TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 OPTIONS = (
@@ -61,8 +62,9 @@ def test_what_is_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     assert _settings.merged(file, **NOT_GIVEN) == {"widths": [9]}
 
 
-def test_the_known_keys_are_parameters_of_the_estimator() -> None:
+def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() -> None:
     assert set(_settings._KINDS) <= set(inspect.signature(CHMCNNClassifier).parameters)
+    assert [name for name in PRESETS if not _settings._KINDS["preset"].fits(name)] == []
 
 
 @pytest.mark.parametrize(
