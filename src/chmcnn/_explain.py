@@ -39,6 +39,10 @@ class Explanation:
         known = {reason.name: reason for reason in self.reasons}
         return "\n".join(self._lines(known)) or "no class reaches its threshold"
 
+    def facts(self) -> list[dict[str, str | float]]:
+        """What a machine reads."""
+        return [reason._asdict() for reason in self.reasons]
+
     def _lines(self, known: dict[str, Reason]) -> Iterator[str]:
         shown: set[str] = set()
         tops = [name for name in known if not any(parent in known for parent in self.hierarchy.parents(name))]

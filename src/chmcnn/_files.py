@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from contextlib import contextmanager
@@ -29,15 +30,22 @@ def atomic(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     except OSError as error:
-        raise ChmcnnError(f"{path} cannot be written: {error.strerror}. Name a file in another folder.") from None
+        raise _cannot_be_written(path, error) from None
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        raise _cannot_be_written(path, error) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _cannot_be_written(path: Path, error: OSError) -> ChmcnnError:
+    way_out = "Make room, or name" if error.errno == errno.ENOSPC else "Name"
+    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {way_out} a file in another folder.")
 
 
 def _umask() -> int:

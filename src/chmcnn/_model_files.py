@@ -23,6 +23,8 @@ from chmcnn.hierarchy import Hierarchy
 from chmcnn.training import Epoch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from chmcnn.neural import NeuralClassifier
 
     Model = TypeVar("Model", bound=NeuralClassifier)
@@ -48,8 +50,8 @@ _SETTINGS = (
 )
 
 
-def save(model: NeuralClassifier, path: Path, *, force: bool) -> None:
-    """Write a folder, all at once: beside its place first, then renamed."""
+def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[str, bytes] | None = None) -> None:
+    """Write a folder, all at once: beside its place first, then renamed. ``further`` files, by name, go in as well."""
     if path.exists() and not force:
         raise ModelError("it exists already; name another folder, or use force to write over it", path)
     if path.exists() and not (path / _FACTS).is_file():
@@ -62,6 +64,8 @@ def save(model: NeuralClassifier, path: Path, *, force: bool) -> None:
     old = temporary.with_name(f"{temporary.name}-old")
     try:
         _write(model, temporary)
+        for name, content in (further or {}).items():
+            (temporary / name).write_bytes(content)
         temporary.chmod(0o755)
         if path.exists():
             path.rename(old)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from chmcnn._files import atomic
-from chmcnn.errors import ChmcnnError
+from chmcnn.errors import ChmcnnError, ModelError
 from chmcnn.nn import MaxConstraint
 
 if TYPE_CHECKING:
@@ -46,8 +46,10 @@ class _Whole(nn.Module):
         return constrained
 
 
-def export(model: NeuralClassifier, path: Path) -> None:
+def export(model: NeuralClassifier, path: Path, *, force: bool) -> None:
     """Write the model; its input is ``features``, its output ``probabilities``."""
+    if path.exists() and not force:
+        raise ModelError("it exists already; name another file, or use force=True to write over it", path)
     try:
         import onnxscript  # noqa: F401
     except ModuleNotFoundError:

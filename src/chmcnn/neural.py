@@ -252,16 +252,17 @@ class NeuralClassifier(HierarchicalClassifier):
 
         return _model_files.load(cls, Path(path), network=network, device=device)
 
-    def to_onnx(self, path: str | Path) -> None:
+    def to_onnx(self, path: str | Path, *, force: bool = False) -> None:
         """Write an ONNX model that turns features into coherent probabilities.
 
         Its input has the columns of ``preprocessor_.get_feature_names_out()``: numbers with NaN where one is missing,
         and 0 and 1 for categories. Imputation, standardisation and the constraint are inside.
+        A file that exists is written over only with ``force``.
         """
         from chmcnn import _onnx
 
         check_is_fitted(self, "network_")
-        _onnx.export(self, Path(path))
+        _onnx.export(self, Path(path), force=force)
 
     # How it is done
 

@@ -178,11 +178,12 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
     if valid is not None and not _counted(valid.y, evaluated).any():
         raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
-    made_with = fingerprint(settings, data, valid, loss, evaluated) | {"system": system} if checkpoint else {}
-    saved = Checkpoint(checkpoint, made_with) if checkpoint else None
     with torch.random.fork_rng(devices=_devices(device)):
         run = start(build, settings, device)
-        if saved:
+        saved = None
+        if checkpoint:
+            made_with = fingerprint(settings, data, valid, loss, evaluated)
+            saved = Checkpoint(checkpoint, made_with | {"system": system, "network": repr(run.network)})
             run = restored(saved, build, settings, device) or run
         if run.phase == "train":
             _go(

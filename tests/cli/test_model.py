@@ -18,49 +18,12 @@ from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import learnable
 
 CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
-EDGES = "parent,child\nanimal,dog\nanimal,cat\npet,dog\n"
 
 
 def ok(*arguments: str | Path, cwd: Path) -> str:
     done = run(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of the user's own, and a model of them."""
-    place = tmp_path_factory.mktemp("mine")
-    random = np.random.default_rng(0)
-    kinds = random.choice(["dog", "cat", "pet"], 150)
-    frame = pd.DataFrame(
-        {
-            "name": [f"n{number}" for number in range(150)],
-            "size": np.select([kinds == "dog", kinds == "cat"], [3.0, -3.0], 0.0) + random.normal(0, 0.3, 150),
-            "zone": random.choice(["1", "2a"], 150),
-            "labels": kinds,
-        }
-    )
-    frame.iloc[:120].to_csv(place / "my.csv", index=False)
-    frame.iloc[120:].to_csv(place / "test.csv", index=False)
-    frame.iloc[120:130].assign(zone="1").drop(columns="labels").to_csv(place / "new.csv", index=False)
-    (place / "edges.csv").write_text(EDGES)
-    frame.iloc[120:].drop(columns="size").to_csv(place / "fewer.csv", index=False)
-    options = (
-        "--hierarchy",
-        "edges.csv",
-        "--id-column",
-        "name",
-        "--categorical",
-        "zone",
-        "--tune-thresholds",
-        "--quiet",
-    )
-    done = run("train", "my.csv", *options, "-o", "model", "--width", "128", cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert "AU(PRC)" in done.stdout
-    return place
 
 
 def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> None:
@@ -228,7 +191,22 @@ def test_the_demo_is_quick_and_leaves_a_picture_and_a_report(tmp_path: Path) -> 
     assert len(ok("predict", "demo", "digits", cwd=tmp_path).splitlines()) == 501
 
 
-def test_help_shows_examples(tmp_path: Path) -> None:
+def test_the_demo_for_machines(tmp_path: Path) -> None:
+    done = run("demo", "--json", "--quiet", "--device", "cpu", "-o", "mine", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["test"]["auprc"]["value"] > 0.95
+    assert (tmp_path / found["picture"]).is_file()
+    assert set(found["first test picture"][0]) == {"name", "score", "decided_by"}
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
+        "digits.png",
+        "model.json",
+        "model.safetensors",
+        "report.html",
+    ]
+
+
+def test_help_shows_examples_and_whole_options(tmp_path: Path) -> None:
     for command, example in {
         "demo": "chmcnn demo --output",
         "train": "chmcnn train my.csv --hierarchy edges.csv",
@@ -236,4 +214,6 @@ def test_help_shows_examples(tmp_path: Path) -> None:
         "evaluate": "chmcnn evaluate model/ test.csv",
         "explain": "chmcnn explain model/ new.csv",
     }.items():
-        assert example in ok(command, "--help", cwd=tmp_path)
+        shown = ok(command, "--help", cwd=tmp_path)
+        assert example in shown
+        assert "…" not in shown, "every option fits a narrow terminal"

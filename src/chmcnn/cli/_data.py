@@ -59,20 +59,58 @@ def is_file(name: str) -> bool:
     return bool(Path(name).suffix) or Path(name).is_file()
 
 
-def known(name: str, data_dir: Path | None, reading: Reading, named: Mapping[str, Path], *, seed: int = 0) -> Dataset:
+class Job(NamedTuple):
+    """What to train on, and to test on."""
+
+    title: str
+    train: Table
+    valid: Table | None
+    test: Table | None
+    evaluated: NDArray[np.bool_] | None
+
+
+def known(  # noqa: PLR0913 -- what a data set is found by
+    name: str,
+    data_dir: Path | None,
+    reading: Reading,
+    named: Mapping[str, Path] | None = None,
+    *,
+    seed: int = 0,
+    quiet: bool = False,
+) -> Dataset:
     """A data set by name."""
     from chmcnn.datasets import load
 
     reading.refuse(name)
-    return load(name, data_dir=data_dir, named=named, seed=seed)
+    return load(name, data_dir=data_dir, named=named, seed=seed, quiet=quiet)
 
 
-def features_for(model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading) -> Any:  # noqa: ANN401
+def known_job(data: Dataset) -> Job:
+    """A data set, with the parts that it has."""
+    return Job(data.title, data.train, data.valid, data.test, data.evaluated)
+
+
+def own_job(path: Path, reading: Reading, test: Path | None, share: float, seed: int) -> Job:
+    """A table of the user's own, tested on another one, or on a share of its rows."""
+    from chmcnn.datasets import Dataset, split
+
+    table = reading.table(path)
+    if test is not None:
+        tested = reading.table(test, table.hierarchy)
+        Dataset(path.name, table, tested, tested)  # refuses other columns before the training
+        return Job(path.name, table, None, tested, None)
+    if share == 0:
+        return Job(path.name, table, None, None, None)
+    held_in, held_out = split(table, 1 - share, share, seed=seed)
+    return Job(path.name, held_in, None, held_out, None)
+
+
+def features_for(model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading, *, quiet: bool) -> Any:  # noqa: ANN401
     """Features to predict: the test part of a data set, or the columns of a table that the model was trained with."""
     from chmcnn.datasets import arff, read_features
 
     if not is_file(name):
-        return known(name, data_dir, reading, {}).test.X
+        return known(name, data_dir, reading, quiet=quiet).test.X
     path = Path(name)
     if path.suffix == ".arff":
         return arff.read(path).features
@@ -89,11 +127,11 @@ def features_for(model: CHMCNNClassifier, name: str, data_dir: Path | None, read
 
 
 def labelled_for(
-    model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading
+    model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading, *, quiet: bool
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Features and labels to evaluate on."""
     if not is_file(name):
-        data = known(name, data_dir, reading, {})
+        data = known(name, data_dir, reading, quiet=quiet)
         if data.hierarchy != model.hierarchy_:
             raise DatasetError(f"{name} has other classes than the model was trained with.")
         return data.test.X, data.test.Y

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from chmcnn.cli import _data
+from chmcnn.cli import _data, _output
 from chmcnn.cli._options import (
     Categorical,
     ClassColumn,
     DataDir,
     Delimiter,
+    Force,
     Hierarchy,
     IdColumn,
     Json,
     Labels,
     PathSeparator,
+    Quiet,
     Separator,
 )
 
@@ -47,7 +49,7 @@ def list_(*, data_dir: DataDir = None, json: Json = False) -> None:
     """
     rows = [_embedded(), *(_listed(entry, data_dir) for entry in _catalogue())]
     if json:
-        _print_json(rows)
+        _output.print_json(rows)
         return
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -70,7 +72,7 @@ def fetch(
     *,
     everything: Annotated[bool, typer.Option("--all", help="All of them, some 75 MB.")] = False,
     data_dir: DataDir = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download the files of data sets into the user's cache, and verify them. Those that are here are kept.
 
@@ -102,7 +104,7 @@ def show(  # noqa: PLR0913 -- one for each option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the picture; NAME.png by default.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a picture that exists.")] = False,
+    force: Force = False,
     json: Json = False,
     data_dir: DataDir = None,
     train: Annotated[Path | None, typer.Option(help="A train file of your own; not verified.")] = None,
@@ -144,7 +146,7 @@ def show(  # noqa: PLR0913 -- one for each option
     with _files.atomic(target) as temporary:
         overview.draw(overview.overview(shown.title, shown.train, shown.evaluated)).savefig(temporary, dpi=110)
     if json:
-        _print_json(described)
+        _output.print_json(described)
     else:
         _print_described(described)
 
@@ -259,9 +261,3 @@ def _in_words(name: str, value: Any) -> str:  # noqa: ANN401 -- what JSON can ho
     if name == "missing values":
         return f"{value:.1%}"
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
-
-
-def _print_json(content: Any) -> None:  # noqa: ANN401
-    from chmcnn._json import dumps
-
-    typer.echo(dumps(content))

@@ -8,30 +8,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chmcnn.cli import _data
-from chmcnn.cli._options import DataDir, Delimiter, Device, Force, IdColumn
-from chmcnn.cli.evaluate import Model
+from chmcnn.cli import _data, _output
+from chmcnn.cli._options import DataDir, Delimiter, Device, Force, IdColumn, Json, Model, Quiet, Rows
+from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ENDINGS = (".csv", ".tsv", ".parquet", ".json")
-
 
 def predict(  # noqa: PLR0913 -- one for each option
     model: Model,
-    data: Annotated[str, typer.Argument(help="A table with the columns of the training, or a data set's name.")],
+    data: Rows,
     *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV, TSV, Parquet or JSON; printed as CSV without it.")
     ] = None,
     force: Force = False,
+    json: Json = False,
     labels: Annotated[bool, typer.Option("--labels", help="Label sets in place of scores.")] = False,
-    most_specific: Annotated[bool, typer.Option("--most-specific", help="With --labels: no ancestors.")] = False,
+    most_specific: Annotated[
+        bool, typer.Option("--most-specific", help="Label sets without ancestors; implies --labels.")
+    ] = False,
+    data_dir: DataDir = None,
     id_column: IdColumn = None,
     delimiter: Delimiter = None,
-    data_dir: DataDir = None,
     device: Device = "auto",
+    quiet: Quiet = False,
 ) -> None:
     """Predict new rows: one column of scores for each class, never incoherent, or the label sets.
 
@@ -41,26 +43,26 @@ def predict(  # noqa: PLR0913 -- one for each option
 
     chmcnn predict model/ new.csv -o scores.csv
 
-    chmcnn predict model/ new.csv --labels --most-specific
+    chmcnn predict model/ new.csv --most-specific
+
+    chmcnn predict model/ new.csv --labels --json
     """
     from chmcnn import _files
     from chmcnn.classifier import CHMCNNClassifier
-    from chmcnn.errors import ChmcnnError
 
-    if output is not None:
-        _files.refuse_existing(output, force=force)
-        if output.suffix.lower() not in _ENDINGS:
-            raise ChmcnnError(f"{output} ends in {output.suffix!r}; expected one of {', '.join(_ENDINGS)}.")
+    _output.refuse_file(output, (".csv", ".tsv", ".parquet", ".json"), force=force)
+    if output is not None and json:
+        raise ChmcnnError(f"--json is for printing: leave it out, and {output} is written by its ending.")
     loaded = CHMCNNClassifier.load(model, device=device)
     reading = _data.Reading(id_column=id_column, delimiter=delimiter)
-    features = _data.features_for(loaded, data, data_dir, reading)
-    frame = _frame(loaded, features, labels=labels, most_specific=most_specific)
+    features = _data.features_for(loaded, data, data_dir, reading, quiet=quiet)
+    frame = _frame(loaded, features, labels=labels or most_specific, most_specific=most_specific)
     if output is None:
-        frame.to_csv(sys.stdout)
+        _write(frame, sys.stdout, ".json" if json else ".csv")
         return
     with _files.atomic(output) as temporary:
-        _write(frame, temporary)
-    typer.echo(f"{len(frame):,} rows: {output}", err=True)
+        _write(frame, temporary, output.suffix.lower())
+    _output.notice(f"{len(frame):,} rows: {output}", quiet=quiet)
 
 
 def _frame(loaded, features, *, labels: bool, most_specific: bool) -> pd.DataFrame:  # type: ignore[no-untyped-def]  # noqa: ANN001 -- a model and what it takes
@@ -74,11 +76,10 @@ def _frame(loaded, features, *, labels: bool, most_specific: bool) -> pd.DataFra
     return pd.DataFrame({"labels": [";".join(sorted(names)) for names in sets]}, index=index)
 
 
-def _write(frame: pd.DataFrame, path: Path) -> None:
-    kind = path.suffix.lower()
+def _write(frame: pd.DataFrame, target, kind: str) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 -- a path, or standard output
     if kind == ".parquet":
-        frame.to_parquet(path)
+        frame.to_parquet(target)
     elif kind == ".json":
-        frame.to_json(path, orient="index", indent=1)
+        frame.to_json(target, orient="index", indent=1)
     else:
-        frame.to_csv(path, sep="," if kind == ".csv" else "\t")
+        frame.to_csv(target, sep="," if kind == ".csv" else "\t")

@@ -51,6 +51,11 @@ def inline(figure: Figure) -> str:
     """A figure as an address that holds the whole picture."""
     from base64 import b64encode
 
+    return f"data:image/png;base64,{b64encode(png(figure)).decode()}"
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as the content of a PNG file."""
     target = io.BytesIO()
     figure.savefig(target, format="png", dpi=110)
-    return f"data:image/png;base64,{b64encode(target.getvalue()).decode()}"
+    return target.getvalue()

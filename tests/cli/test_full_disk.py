@@ -1,0 +1,56 @@
+"""A disk that is full in the middle of a file: told with its name, and nothing is left behind."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.cli.inside import run
+
+TRAIN = ("train", "digits", "--epochs", "1", "--width", "8", "--quiet", "-o")
+
+
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+    """Let files whose name starts so take a few bytes, and no more."""
+    write = Path.write_bytes
+
+    def refuse(path: Path, content: bytes) -> int:
+        if not path.name.startswith(start):
+            return write(path, content)
+        write(path, content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "report.html"])
+def test_a_model_is_not_there_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    fill_the_disk(monkeypatch, file)
+    done = run(*TRAIN, "mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "chmcnn: mine: it cannot be written: No space left on device.\n"
+    assert [path.name for path in tmp_path.iterdir()] == [".mine.training"], "what the same command goes on from"
+    monkeypatch.undo()
+    assert run(*TRAIN, "mine", cwd=tmp_path).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_the_first_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_the_disk(monkeypatch, ".checkpoint-")
+    done = run(*TRAIN, "mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert ".mine.training/checkpoint.safetensors cannot be written: No space left on device. Make room" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_predictions(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: pd.DataFrame, path: Path, **_options: Any) -> None:  # noqa: ANN401
+        path.write_text("name,an")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", refuse)
+    done = run("predict", "model", "new.csv", "-o", tmp_path / "scores.csv", cwd=folder)
+    assert done.returncode == 2
+    assert f"{tmp_path / 'scores.csv'} cannot be written: No space left on device. Make room" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,75 @@
+"""Where results and notices go: files, standard output, standard error."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.cli.inside import run
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("predict", "model", "new.csv", "-o", "quiet/scores.csv"),
+        ("evaluate", "model", "test.csv", "-o", "quiet/figures.json"),
+        ("explain", "model", "new.csv", "-o", "quiet/reasons.json"),
+    ],
+)
+def test_notices_go_to_standard_error_unless_quiet(folder: Path, arguments: tuple[str, ...]) -> None:
+    told = run(*arguments, cwd=folder)
+    assert arguments[-1] in told.stderr
+    assert arguments[-1] not in told.stdout
+    silent = run(*arguments, "--quiet", "--force", cwd=folder)
+    assert (silent.returncode, silent.stderr, silent.stdout) == (0, "", told.stdout)
+
+
+def test_the_figures_go_to_a_file_as_well(folder: Path, tmp_path: Path) -> None:
+    printed = run("evaluate", "model", "test.csv", "--json", "-o", tmp_path / "figures.json", cwd=folder).stdout
+    found = json.loads((tmp_path / "figures.json").read_text())
+    assert found == json.loads(printed)
+    assert "violations" in run("evaluate", "model", "test.csv", "-o", tmp_path / "classes.csv", cwd=folder).stdout
+    classes = pd.read_csv(tmp_path / "classes.csv", index_col="class")
+    assert classes.to_dict(orient="index") == found["by_class"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["classes.csv", "figures.json"]
+
+
+def test_explanations_go_to_a_file_in_place_of_being_printed(folder: Path, tmp_path: Path) -> None:
+    printed = run("explain", "model", "new.csv", "--row", "2", "--json", cwd=folder).stdout
+    done = run("explain", "model", "new.csv", "--row", "2", "-o", tmp_path / "reasons.json", cwd=folder)
+    assert done.stdout == ""
+    assert json.loads((tmp_path / "reasons.json").read_text()) == json.loads(printed)
+
+
+def test_predictions_are_printed_as_the_json_that_is_written(folder: Path, tmp_path: Path) -> None:
+    printed = run("predict", "model", "new.csv", "--id-column", "name", "--json", cwd=folder).stdout
+    assert set(json.loads(printed)["n120"]) == {"animal", "cat", "dog", "pet"}
+    run("predict", "model", "new.csv", "--id-column", "name", "-o", tmp_path / "scores.json", cwd=folder)
+    assert (tmp_path / "scores.json").read_text() == printed
+
+
+def test_the_most_specific_classes_are_label_sets(folder: Path) -> None:
+    shown = run("predict", "model", "new.csv", "--most-specific", cwd=folder).stdout
+    assert shown.splitlines()[0] == "row,labels"
+    assert shown == run("predict", "model", "new.csv", "--labels", "--most-specific", cwd=folder).stdout
+    assert shown != run("predict", "model", "new.csv", "--labels", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("evaluate", "model", "test.csv", "-o", "my.csv"), "my.csv exists already; name another file, or use --force"),
+        (("evaluate", "model", "test.csv", "-o", "a.html"), "a.html ends in '.html'; expected one of .json, .csv."),
+        (("evaluate", "model", "test.csv", "-o", "model"), "model is a folder; name a file in it"),
+        (("explain", "model", "new.csv", "-o", "a.csv"), "a.csv ends in '.csv'; expected one of .json."),
+        (("explain", "model", "new.csv", "-o", "model/model.json"), "exists already"),
+        (("predict", "model", "new.csv", "--json", "-o", "a.csv"), "leave it out, and a.csv is written by its ending"),
+    ],
+)
+def test_a_file_that_cannot_be_is_told_before_anything_is_done(
+    folder: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""

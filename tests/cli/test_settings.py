@@ -1,0 +1,113 @@
+"""How to train: options, and a file of settings."""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.inside import run
+
+from chmcnn import CHMCNNClassifier, ChmcnnError
+from chmcnn.cli import _settings
+from chmcnn.presets import PRESETS
+
+TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
+OPTIONS = (
+    *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
+    *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
+    *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
+)
+NOT_GIVEN: dict[str, Any] = dict.fromkeys(("width", "validation_share", "tune_thresholds", "balanced"))
+
+
+def trained(folder: Path, output: Path, *options: str | Path) -> dict[str, Any]:
+    done = run(*TABLE, *options, "-o", output, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads((output / "model.json").read_text())["settings"]
+    return found
+
+
+def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
+    assert trained(folder, tmp_path / "model", *OPTIONS) == {
+        "preset": "paper",
+        "epochs": 2,
+        "batch_size": 32,
+        "learning_rate": 0.01,
+        "weight_decay": 0.0,
+        "schedule": "cosine",
+        "precision": "bfloat16",
+        "validation": 0.3,
+        "patience": 1,
+        "refit": False,
+        "threshold": "tune",
+        "class_weight": "balanced",
+        "widths": [8, 8],
+        "dropout": 0.1,
+        "preprocess": True,
+    }
+
+
+def test_options_win_over_the_file_and_a_models_settings_are_such_a_file(folder: Path, tmp_path: Path) -> None:
+    first = trained(folder, tmp_path / "model", *OPTIONS)
+    (tmp_path / "settings.json").write_text(json.dumps(first))
+    options = ("--config", tmp_path / "settings.json", "--epochs", "3", "--refit", "--no-balanced")
+    second = trained(folder, tmp_path / "other", *options)
+    assert second == first | {"epochs": 3, "refit": True, "class_weight": None}
+
+
+def test_what_is_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"epochs": null, "widths": [9], "precision": null}')
+    assert _settings.merged(file, **NOT_GIVEN) == {"widths": [9]}
+
+
+def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() -> None:
+    assert set(_settings._KINDS) <= set(inspect.signature(CHMCNNClassifier).parameters)
+    assert [name for name in PRESETS if not _settings._KINDS["preset"].fits(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"lerning_rate": 1}', "unknown key 'lerning_rate'; the known ones are preset, widths, dropout, epochs,"),
+        ('{"nothing": null}', "unknown key 'nothing'; the known ones are"),
+        ('{"epochs": "10"}', "epochs is '10'; expected a whole number, 1 or more."),
+        ('{"epochs": 2.5}', "epochs is 2.5; expected"),
+        ('{"patience": true}', "patience is True; expected a whole number, 0 or more."),
+        ('{"widths": 500}', "widths is 500; expected a list of whole numbers above 0, such as [500, 500]."),
+        ('{"widths": []}', "widths is []; expected a list"),
+        ('{"dropout": 1}', "dropout is 1; expected a number from 0 to below 1."),
+        ('{"learning_rate": NaN}', "learning_rate is nan; expected a number above 0."),
+        ('{"weight_decay": -1}', "weight_decay is -1; expected a number, 0 or more."),
+        ('{"refit": 1}', "refit is 1; expected true or false."),
+        ('{"schedule": "linear"}', "schedule is 'linear'; expected 'constant' or 'cosine'."),
+        ('{"class_weight": {"dog": "2"}}', "class_weight is {'dog': '2'}; expected 'balanced', or an object"),
+        ('{"threshold": "best"}', "threshold is 'best'; expected 'tune', or a number from 0 to 1."),
+        ("[1]", "expected an object of settings"),
+        ('{"epochs": 1,\n }', ", line 2, column"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_name_and_the_key(tmp_path: Path, content: str, told: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(content)
+    with pytest.raises(ChmcnnError) as caught:
+        _settings.merged(file, **NOT_GIVEN)
+    assert str(caught.value).startswith(str(file))
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("my.csv", "--schedule", "linear"), "schedule is 'linear'; expected 'constant' or 'cosine'."),
+        (("my.csv", "--learning-rate", "0"), "learning_rate is 0.0; expected a number above 0."),
+        (("my.csv", "--config", "none.json"), "none.json: the file cannot be read: No such file or directory."),
+        (("digits", "--validation-share", "0.1"), "digits has a validation part of its own; it takes no --validation"),
+    ],
+)
+def test_wrong_options_are_told_before_the_training(folder: Path, options: tuple[str, ...], told: str) -> None:
+    done = run("train", *options, "-o", "never", cwd=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (folder / "never").exists()
