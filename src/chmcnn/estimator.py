@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -48,7 +48,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     evaluated_: NDArray[np.bool_]
     thresholds_: NDArray[np.float64]
 
-    correction: Literal["max", "min"] = "max"
+    correction: ClassVar[Literal["max", "min"]] = "max"
     """How scores become coherent: a class has the most of its descendants', or the least of its ancestors' scores."""
 
     # What a system has of its own

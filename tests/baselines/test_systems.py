@@ -1,0 +1,65 @@
+"""What holds for all systems."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from chmcnn import ChmcnnError, LabelError
+from chmcnn.baselines import SYSTEMS, system
+from chmcnn.datasets.synthetic import learnable
+from chmcnn.estimator import HierarchicalClassifier
+
+DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
+QUICK: dict[str, Any] = {"epochs": 3}
+every_system = pytest.mark.parametrize("name", SYSTEMS)
+
+
+def made(name: str, **options: Any) -> HierarchicalClassifier:  # noqa: ANN401
+    kind = system(name)
+    quick = {key: value for key, value in QUICK.items() if key in kind().get_params()}
+    return kind(hierarchy=DATA.hierarchy, random_state=0, **quick, **options)
+
+
+@every_system
+def test_a_system_has_the_interface_of_the_classifier(name: str) -> None:
+    model = made(name, evaluated=DATA.evaluated)
+    model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
+    scores = model.predict_proba(DATA.test.X)
+    assert scores.shape == DATA.test.Y.shape
+    assert scores.min() >= 0
+    assert scores.max() <= 1
+    assert len(DATA.hierarchy.violations(scores)) == 0
+    assert len(DATA.hierarchy.violations(model.predict(DATA.test.X))) == 0
+    assert model.uncorrected_proba(DATA.test.X).shape == scores.shape
+    assert 0 < model.score(DATA.test.X, DATA.test.Y) <= 1
+    labels = model.predict_labels(DATA.test.X)
+    reasons = model.explain(DATA.test.X[:3])
+    assert [{reason.name for reason in each.reasons} for each in reasons] == labels[:3]
+
+
+@every_system
+def test_the_seed_decides(name: str) -> None:
+    first, again = (clone(made(name)).fit(DATA.train.X, DATA.train.Y).predict_proba(DATA.test.X) for _ in range(2))
+    assert np.array_equal(first, again)
+
+
+@every_system
+def test_tuned_thresholds_are_coherent(name: str) -> None:
+    model = made(name, threshold="tune").fit(DATA.train.X, DATA.train.Y)
+    assert len(DATA.hierarchy.violations(model.predict(DATA.test.X))) == 0
+    assert model.predict(DATA.test.X).any()
+
+
+@every_system
+def test_labels_that_are_no_classes_are_refused(name: str) -> None:
+    with pytest.raises(LabelError, match="nothing to learn"):
+        made(name).fit(DATA.train.X, DATA.train.Y & False)
+    with pytest.raises(LabelError, match="X has 2 rows"):
+        made(name).fit(DATA.train.X[:2], DATA.train.Y)
+
+
+def test_an_unknown_system_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(ChmcnnError, match=r"'c-hmcnn'.*Systems: C-HMCNN, f\+"):
+        system("c-hmcnn")
