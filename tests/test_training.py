@@ -102,10 +102,12 @@ def test_without_validation_all_epochs_are_trained() -> None:
     assert np.isnan([epoch.score for epoch in found.history]).all()
 
 
-@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize(("refit", "averaging"), [(True, 0.0), (True, 2.0), (False, 2.0)])
 @pytest.mark.parametrize("stop_after", [1, 3, 7, 9])
-def test_a_training_that_was_stopped_goes_on_to_the_same_result(tmp_path: Path, refit: bool, stop_after: int) -> None:
-    settings = dataclasses.replace(SETTINGS, refit=refit, patience=None, schedule="cosine")
+def test_a_training_that_was_stopped_goes_on_to_the_same_result(
+    tmp_path: Path, refit: bool, averaging: float, stop_after: int
+) -> None:
+    settings = dataclasses.replace(SETTINGS, refit=refit, patience=None, schedule="cosine", averaging=averaging)
     whole = run(settings)
     seen = itertools.count(1)
 
@@ -181,8 +183,42 @@ def test_half_precision_and_the_schedule() -> None:
     assert not same(run().network, run(dataclasses.replace(SETTINGS, schedule="cosine")).network)
 
 
+def test_weights_are_averaged_over_some_epochs() -> None:
+    settings = Settings(epochs=3, batch_size=60, patience=None, refit=False)  # 3 steps an epoch
+    seen: list[torch.Tensor] = []
+
+    def averaged(averaging: float) -> torch.Tensor:
+        return _first(run(dataclasses.replace(settings, averaging=averaging), valid=False).network)
+
+    networks: list[nn.Module] = []
+
+    def remembered() -> nn.Module:
+        networks.append(build())
+        networks[-1].register_forward_pre_hook(lambda module, _: seen.append(_first(module)))
+        return networks[-1]
+
+    train(remembered, rows("train"), loss=MCLoss(DATA.hierarchy), settings=settings)
+    steps = [*seen[1:], _first(networks[0])]  # the weights after each of 9 steps
+    expected = steps[0]
+    for weights in steps[1:]:
+        expected = expected + (weights - expected) / 6  # over 2 epochs of 3 steps
+    assert torch.allclose(averaged(2.0), expected, atol=1e-7)
+    assert torch.equal(averaged(0.0), steps[-1])
+
+
+def _first(network: nn.Module) -> torch.Tensor:
+    return next(network.parameters()).detach().clone()
+
+
 def test_bad_settings_and_networks_are_told() -> None:
-    for name, value in {"epochs": 0, "batch_size": 0, "patience": -1, "weight_decay": -1, "learning_rate": 0.0}.items():
+    for name, value in {
+        "epochs": 0,
+        "batch_size": 0,
+        "patience": -1,
+        "weight_decay": -1,
+        "averaging": -1,
+        "learning_rate": 0.0,
+    }.items():
         with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
             Settings(**{name: value})  # type: ignore[arg-type]
     with pytest.raises(ChmcnnError, match="schedule is 'step'; expected one of constant, cosine"):

@@ -42,6 +42,7 @@ _SETTINGS = (
     "patience",
     "refit",
     "schedule",
+    "averaging",
     "precision",
     "class_weight",
     "validation",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ from torch import Tensor
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -51,6 +52,25 @@ class Run:
     best_score: float = -math.inf
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     history: list[Epoch] = field(default_factory=list)
+    averaged: dict[str, Tensor] = field(default_factory=dict)  # of the parameters; empty where none are averaged
+
+
+def average(run: Run, decay: float) -> None:
+    """Let the weights of this step flow into the average; the first are the average."""
+    for name, value in run.network.named_parameters():
+        if name in run.averaged:
+            run.averaged[name].lerp_(value.detach(), 1 - decay)
+        else:
+            run.averaged[name] = value.detach().clone()
+
+
+@contextmanager
+def averaged_weights(run: Run) -> Iterator[None]:
+    """Give the network its averaged weights for a while."""
+    own = {name: run.network.state_dict()[name].clone() for name in run.averaged}
+    run.network.load_state_dict(run.averaged, strict=False)
+    yield
+    run.network.load_state_dict(own, strict=False)
 
 
 def seed_of_epoch(seed: int, phase: str, epoch: int) -> int:
@@ -89,6 +109,7 @@ def save(saved: Checkpoint, run: Run) -> None:
     """Write the state to a checkpoint."""
     tensors = {f"network.{name}": value for name, value in run.network.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in run.best_weights.items()}
+    tensors |= {f"averaged.{name}": value for name, value in run.averaged.items()}
     tensors |= optimizer_tensors(run.optimizer)
     facts = {name: getattr(run, name) for name in ("phase", "epoch", "best_epoch", "best_score")}
     saved.write(tensors, facts | {"history": [asdict(epoch) for epoch in run.history]})
@@ -120,6 +141,7 @@ def _run_from(
     run = start(build, settings, device, facts["phase"])
     run.network.load_state_dict(_below("network.", tensors))
     run.best_weights = {name: value.to(device) for name, value in _below("best.", tensors).items()}
+    run.averaged = {name: value.to(device) for name, value in _below("averaged.", tensors).items()}
     load_optimizer(run.optimizer, tensors)
     run.epoch, run.best_epoch, run.best_score = facts["epoch"], facts["best_epoch"], facts["best_score"]
     run.history = [Epoch(**epoch) for epoch in facts["history"]]

@@ -43,6 +43,10 @@ class Stream:
                 raise ChmcnnError(f"Batch {number} is a {type(batch).__name__}; expected a pair (features, labels).")
             yield batch[0].float(), self._closed(batch[1], number)
 
+    def __len__(self) -> int:
+        """Number of batches, where it is known."""
+        return len(_loader(self.data, self.batch_size, shuffle=True))
+
     def divided(self, given: Any, share: float, seed: int) -> tuple[Stream, Rows | None]:  # noqa: ANN401
         """What to train on, and validation rows: those given, or a share of a Dataset that has a length."""
         if is_stream(given):

@@ -27,7 +27,7 @@ class CHMCNNClassifier(NeuralClassifier):
         one. A module is copied for every training. By default fully connected layers.
     widths, dropout
         Of the default network: the sizes of its hidden layers, and the dropout after each.
-    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule
+    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
         How to train: see `chmcnn.training.Settings`.
     precision
         ``"bfloat16"`` trains in half precision where torch's autocast allows it.

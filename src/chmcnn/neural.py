@@ -62,6 +62,7 @@ class NeuralClassifier(HierarchicalClassifier):
         patience: int | None = None,
         refit: bool | None = None,
         schedule: Literal["constant", "cosine"] | None = None,
+        averaging: float | None = None,
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
@@ -85,6 +86,7 @@ class NeuralClassifier(HierarchicalClassifier):
         self.patience = patience
         self.refit = refit
         self.schedule = schedule
+        self.averaging = averaging
         self.precision = precision
         self.class_weight = class_weight
         self.validation = validation
@@ -289,7 +291,7 @@ class NeuralClassifier(HierarchicalClassifier):
         return getattr(chosen, name) if hasattr(chosen, name) else getattr(chosen.settings, name)
 
     def _settings(self) -> Settings:
-        names = ("epochs", "batch_size", "weight_decay", "patience", "refit", "schedule")
+        names = ("epochs", "batch_size", "weight_decay", "patience", "refit", "schedule", "averaging")
         chosen = {name: self._of_preset(name) for name in names}
         if self.streamed_ and self.refit is None:
             chosen["refit"] = False  # rows of a stream cannot be joined with those that were validated on

@@ -14,7 +14,18 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from chmcnn._checkpoint import Checkpoint
-from chmcnn._run import Epoch, Run, fingerprint, next_phase, restored, save, seed_of_epoch, start
+from chmcnn._run import (
+    Epoch,
+    Run,
+    average,
+    averaged_weights,
+    fingerprint,
+    next_phase,
+    restored,
+    save,
+    seed_of_epoch,
+    start,
+)
 from chmcnn.errors import ChmcnnError
 from chmcnn.metrics import auprc
 
@@ -50,6 +61,9 @@ class Settings:
         Otherwise the weights of the best epoch are kept.
     schedule
         How the learning rate goes on: it stays, or falls to 0 along a cosine over ``epochs``.
+    averaging
+        Validate and keep a moving average of the weights over about so many epochs, in place of the last ones; 0 keeps
+        the last ones, as the paper does. Data without a length is not averaged over.
     precision
         ``"bfloat16"`` computes the network in half precision where torch's autocast allows it.
     seed
@@ -63,12 +77,13 @@ class Settings:
     patience: int | None = 20
     refit: bool = True
     schedule: Literal["constant", "cosine"] = "constant"
+    averaging: float = 0.0
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        least = {"epochs": 1, "batch_size": 1, "patience": 0, "weight_decay": 0, "seed": 0}
+        least = {"epochs": 1, "batch_size": 1, "patience": 0, "weight_decay": 0, "averaging": 0, "seed": 0}
         for name, value in least.items():
             given = getattr(self, name)
             if given is not None and not given >= value:
@@ -178,6 +193,7 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
     if valid is not None and not _counted(valid.y, evaluated).any():
         raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
+    decay = _decay(data, settings)
     with torch.random.fork_rng(devices=_devices(device)):
         run = start(build, settings, device)
         saved = None
@@ -186,24 +202,16 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
             saved = Checkpoint(checkpoint, made_with | {"system": system, "network": repr(run.network)})
             run = restored(saved, build, settings, device) or run
         if run.phase == "train":
-            _go(
-                run,
-                data,
-                loss,
-                settings,
-                _Validation(valid, scores, evaluated),
-                saved,
-                progress,
-                device,
-                settings.epochs,
-            )
+            validate = _Validation(valid, scores, evaluated)
+            _go(run, data, loss, settings, validate, saved, progress, device, settings.epochs, decay)
         best = run.best_epoch if valid is not None else settings.epochs
         if settings.refit and valid is not None:
             if run.phase == "train":
                 run = next_phase(run, build, settings, device)
             nothing = _Validation(None, scores, evaluated)
-            _go(run, data.joined(valid), loss, settings, nothing, saved, progress, device, best)
-        elif run.best_weights:
+            _go(run, data.joined(valid), loss, settings, nothing, saved, progress, device, best, decay)
+        run.network.load_state_dict(run.averaged, strict=False)
+        if run.best_weights and not settings.refit:
             run.network.load_state_dict(run.best_weights)
     run.network.eval()
     score = run.best_score if valid is not None else math.nan
@@ -241,6 +249,7 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
     progress: Callable[[Epoch], object] | None,
     device: torch.device | str,
     epochs: int,
+    decay: float,
 ) -> None:
     """Train epoch after epoch, to the end of the phase."""
     while run.epoch < epochs and not _patience_is_over(run, settings, validate):
@@ -251,11 +260,12 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
         )  # an epoch does not depend on what came before
         for group in run.optimizer.param_groups:
             group["lr"] = settings.learning_rate * _factor(settings, run.epoch)
-        mean_loss = _one_epoch(run, data, loss, settings, device)
-        score = validate(run.network)
-        if validate.rows is not None and score >= run.best_score:
-            run.best_epoch, run.best_score = run.epoch, score
-            run.best_weights = {name: value.clone() for name, value in run.network.state_dict().items()}
+        mean_loss = _one_epoch(run, data, loss, settings, device, decay)
+        with averaged_weights(run):
+            score = validate(run.network)
+            if validate.rows is not None and score >= run.best_score:
+                run.best_epoch, run.best_score = run.epoch, score
+                run.best_weights = {name: value.clone() for name, value in run.network.state_dict().items()}
         seconds = time.perf_counter() - start
         done = Epoch(run.phase, run.epoch, epochs, mean_loss, score, run.best_epoch, seconds)
         run.history.append(done)
@@ -265,7 +275,9 @@ def _go(  # noqa: PLR0913, PLR0917 -- what one phase needs
             progress(done)
 
 
-def _one_epoch(run: Run, data: Batches, loss: Loss, settings: Settings, device: torch.device | str) -> float:
+def _one_epoch(  # noqa: PLR0913, PLR0917 -- what an epoch needs
+    run: Run, data: Batches, loss: Loss, settings: Settings, device: torch.device | str, decay: float = 0.0
+) -> float:
     run.network.train()
     total, count = torch.zeros((), device=device), 0
     half = settings.precision == "bfloat16"
@@ -276,6 +288,8 @@ def _one_epoch(run: Run, data: Batches, loss: Loss, settings: Settings, device: 
         step_loss = loss(logits.float() if half else logits, y)
         step_loss.backward()
         run.optimizer.step()
+        if decay:
+            average(run, decay)
         total += step_loss.detach() * len(x)
         count += len(x)
     if not count:
@@ -294,6 +308,16 @@ def _batches(data: Batches, settings: Settings, device: torch.device | str) -> I
     shuffle = not isinstance(data, IterableDataset)
     loader = DataLoader(data, settings.batch_size, shuffle=shuffle) if isinstance(data, Dataset) else data
     return ((x.to(device), y.to(device)) for x, y in loader)
+
+
+def _decay(data: Batches, settings: Settings) -> float:
+    """How much of the average a step keeps: all but the part that its epochs have of it."""
+    try:
+        length = len(data.y if isinstance(data, Rows) else data)
+    except TypeError:
+        return 0.0
+    steps = math.ceil(length / settings.batch_size) if isinstance(data, Rows | Dataset) else length
+    return max(0.0, 1 - 1 / max(steps * settings.averaging, 1))
 
 
 def one_more(run: Run, data: Batches, loss: Loss, settings: Settings, device: torch.device | str) -> Epoch:

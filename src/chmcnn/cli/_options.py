@@ -68,6 +68,9 @@ WeightDecay = Annotated[float | None, typer.Option(min=0, help="Of Adam.", rich_
 Schedule = Annotated[
     str | None, typer.Option(help="How the learning rate goes on: constant or cosine.", rich_help_panel=_HOW)
 ]
+Averaging = Annotated[
+    float | None, typer.Option(min=0, help="Epochs to average the weights over; 0: none.", rich_help_panel=_HOW)
+]
 Precision = Annotated[str | None, typer.Option(help="float32, or bfloat16 for half precision.", rich_help_panel=_HOW)]
 Patience = Annotated[
     int | None, typer.Option(min=0, help="Epochs without progress to stop after.", rich_help_panel=_STOP)

@@ -50,6 +50,7 @@ _KINDS = {
     "patience": _whole(0),
     "refit": _YES_OR_NO,
     "schedule": _one_of("constant", "cosine"),
+    "averaging": _Kind("a number, 0 or more", lambda value: _number(value) and value >= 0),
     "precision": _one_of("float32", "bfloat16"),
     "class_weight": _Kind(
         "'balanced', or an object with weights by class name, each 0 or more",

@@ -73,7 +73,7 @@ def _frame(loaded, features, *, labels: bool, most_specific: bool) -> pd.DataFra
     if not labels:
         return pd.DataFrame(loaded.predict_proba(features), index=index, columns=list(loaded.hierarchy_.classes))
     sets = loaded.predict_labels(features, most_specific=most_specific)
-    return pd.DataFrame({"labels": [";".join(sorted(names)) for names in sets]}, index=index)
+    return pd.DataFrame({"labels": [sorted(names) for names in sets]}, index=index)
 
 
 def _write(frame: pd.DataFrame, target, kind: str) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 -- a path, or standard output
@@ -82,4 +82,6 @@ def _write(frame: pd.DataFrame, target, kind: str) -> None:  # type: ignore[no-u
     elif kind == ".json":
         frame.to_json(target, orient="index", indent=1)
     else:
+        if frame.dtypes.iloc[0].kind == "O":  # lists of names, not scores
+            frame = frame.assign(labels=frame["labels"].str.join(";"))
         frame.to_csv(target, sep="," if kind == ".csv" else "\t")

@@ -11,6 +11,7 @@ import typer
 
 from chmcnn.cli import _data, _output, _settings
 from chmcnn.cli._options import (
+    Averaging,
     Balanced,
     BatchSize,
     Categorical,
@@ -53,7 +54,7 @@ def train(  # noqa: PLR0913 -- one for each option
     json: Json = False,
     data_dir: DataDir = None,
     test: Annotated[Path | None, typer.Option(help="A table to test on; otherwise a share of the rows.")] = None,
-    test_share: Annotated[float, typer.Option(min=0, max=0.9, help="Share of the rows to test on.")] = 0.2,
+    test_share: Annotated[float | None, typer.Option(min=0, max=0.9, help="Share of the rows to test on: 0.2.")] = None,
     config: Config = None,
     preset: Preset = None,
     epochs: Epochs = None,
@@ -61,6 +62,7 @@ def train(  # noqa: PLR0913 -- one for each option
     learning_rate: LearningRate = None,
     weight_decay: WeightDecay = None,
     schedule: Schedule = None,
+    averaging: Averaging = None,
     precision: Precision = None,
     validation_share: ValidationShare = None,
     patience: Patience = None,
@@ -106,6 +108,7 @@ def train(  # noqa: PLR0913 -- one for each option
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         schedule=schedule,
+        averaging=averaging,
         precision=precision,
         validation_share=validation_share,
         patience=patience,
@@ -119,9 +122,15 @@ def train(  # noqa: PLR0913 -- one for each option
         hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
     )
     if _data.is_file(data):
-        job = _data.own_job(Path(data), reading, test, test_share, seed)
+        if test is not None and test_share is not None:
+            raise DatasetError("--test and --test-share both say what to test on: give one of them.")
+        job = _data.own_job(Path(data), reading, test, 0.2 if test_share is None else test_share, seed)
     else:
-        for part, option, given in (("test", "test", test), ("validation", "validation-share", validation_share)):
+        for part, option, given in (
+            ("test", "test", test),
+            ("test", "test-share", test_share),
+            ("validation", "validation-share", validation_share),
+        ):
             if given is not None:
                 raise DatasetError(f"{data} has a {part} part of its own; it takes no --{option}.")
         job = _data.known_job(_data.known(data, data_dir, reading, seed=seed, quiet=quiet))
