@@ -84,6 +84,12 @@ def test_label_paths_make_the_hierarchy() -> None:
     assert all(isinstance(labels, set) for labels in model.predict_labels(np.eye(6)))
 
 
+def test_a_class_that_training_labels_do_not_have_is_told_with_a_way_out() -> None:
+    model = CHMCNNClassifier(**QUICK).fit(np.eye(6), [{"a/b"}, {"a/c"}, {"d"}] * 2)
+    with pytest.raises(LabelError, match=r"'a/x'.* give hierarchy= with all classes"):
+        model.score(np.eye(6), [{"a/x"}, {"a/c"}, {"d"}] * 2)
+
+
 def test_the_seed_decides() -> None:
     first, again, other = fitted(), fitted(), fitted(random_state=1)
     assert np.array_equal(first.predict_proba(DATA.test.X), again.predict_proba(DATA.test.X))

@@ -111,7 +111,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if sample_weight is not None:
             raise ChmcnnError("sample_weight is not supported: the AU(PRC) counts all rows alike.")
         scores = self.predict_proba(X)
-        return metrics.auprc(_targets.matrix(y, self.hierarchy_), scores, classes=self.evaluated_)
+        return metrics.auprc(self._matrix(y), scores, classes=self.evaluated_)
 
     def explain(self, X: Any) -> list[Explanation]:  # noqa: ANN401, N803
         """For each row the predicted part of the hierarchy, with scores and who decided each class."""
@@ -156,11 +156,19 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401, N803
         """Labels as a matrix, one row for each row of X."""
-        truth = _targets.matrix(y, self.hierarchy_)
-        rows = _num_samples(X)
+        truth, rows = self._matrix(y), _num_samples(X)
         if rows != len(truth):
             raise LabelError(f"X has {rows} rows, however y has labels of {len(truth)}.")
         return truth
+
+    def _matrix(self, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401
+        try:
+            return _targets.matrix(y, self.hierarchy_)
+        except ChmcnnError as error:
+            if self.hierarchy is not None:
+                raise
+            hint = "The hierarchy was read from the labels that were trained on: give hierarchy= with all classes."
+            raise LabelError(f"{error} {hint}") from None
 
     def _decide(self, y: Any) -> None:  # noqa: ANN401
         """Check the settings, and find the classes."""
