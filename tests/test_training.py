@@ -200,8 +200,8 @@ def test_weights_are_averaged_over_some_epochs() -> None:
     train(remembered, rows("train"), loss=MCLoss(DATA.hierarchy), settings=settings)
     steps = [*seen[1:], _first(networks[0])]  # the weights after each of 9 steps
     expected = steps[0]
-    for weights in steps[1:]:
-        expected = expected + (weights - expected) / 6  # over 2 epochs of 3 steps
+    for number, weights in enumerate(steps[1:], start=2):  # over 2 epochs of 3 steps, and fewer at the beginning
+        expected = expected + (weights - expected) * max(1 / 6, 9 / (9 + number))
     assert torch.allclose(averaged(2.0), expected, atol=1e-7)
     assert torch.equal(averaged(0.0), steps[-1])
 

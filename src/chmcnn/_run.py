@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from chmcnn.training import Batches, Rows, Settings
 
 Phase = Literal["train", "refit"]
+_FACTS = ("phase", "epoch", "best_epoch", "best_score", "steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,16 @@ class Run:
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     history: list[Epoch] = field(default_factory=list)
     averaged: dict[str, Tensor] = field(default_factory=dict)  # of the parameters; empty where none are averaged
+    steps: int = 0  # that went into the average
 
 
 def average(run: Run, decay: float) -> None:
-    """Let the weights of this step flow into the average; the first are the average."""
+    """Let the weights of this step flow into the average, which is over fewer steps at the beginning."""
+    run.steps += 1
+    part = max(1 - decay, 9 / (9 + run.steps))
     for name, value in run.network.named_parameters():
         if name in run.averaged:
-            run.averaged[name].lerp_(value.detach(), 1 - decay)
+            run.averaged[name].lerp_(value.detach(), part)
         else:
             run.averaged[name] = value.detach().clone()
 
@@ -111,7 +115,7 @@ def save(saved: Checkpoint, run: Run) -> None:
     tensors |= {f"best.{name}": value for name, value in run.best_weights.items()}
     tensors |= {f"averaged.{name}": value for name, value in run.averaged.items()}
     tensors |= optimizer_tensors(run.optimizer)
-    facts = {name: getattr(run, name) for name in ("phase", "epoch", "best_epoch", "best_score")}
+    facts = {name: getattr(run, name) for name in _FACTS}
     saved.write(tensors, facts | {"history": [asdict(epoch) for epoch in run.history]})
 
 
@@ -143,7 +147,8 @@ def _run_from(
     run.best_weights = {name: value.to(device) for name, value in _below("best.", tensors).items()}
     run.averaged = {name: value.to(device) for name, value in _below("averaged.", tensors).items()}
     load_optimizer(run.optimizer, tensors)
-    run.epoch, run.best_epoch, run.best_score = facts["epoch"], facts["best_epoch"], facts["best_score"]
+    for name in _FACTS:
+        setattr(run, name, facts[name])
     run.history = [Epoch(**epoch) for epoch in facts["history"]]
     return run
 

@@ -66,6 +66,7 @@ class CHMCNNClassifier(NeuralClassifier):
 
     Examples
     --------
+    >>> from chmcnn import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
     >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]] * 10
     >>> y = [{"dog"}, {"cat"}, {"dog"}, {"cat"}] * 10

@@ -277,7 +277,8 @@ class NeuralClassifier(HierarchicalClassifier):
 
     def shape(self) -> dict[str, Any]:
         """What the default network is made of, whatever a later version's preset may say."""
-        return {name: self._of_preset(name) for name in ("widths", "dropout")}
+        layers = preset(self.preset, self.presets).layers(self._columns())
+        return {"widths": self.widths or layers, "dropout": self._of_preset("dropout")}
 
     def _columns(self) -> int:
         """How many numbers the network is given for a row."""
