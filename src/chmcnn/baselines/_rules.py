@@ -60,20 +60,18 @@ class Node:
 def rules(
     tree: ClusteringTree,
     preprocessor: Preprocessor,
-    names: NDArray[np.object_],
-    named: NDArray[np.bool_],
+    names: dict[int, str],
     *,
     max_depth: int | None,
     classes: int,
 ) -> Node:
-    """Read a tree; only some classes are named."""
+    """Read a tree; only the classes whose positions have a name are told."""
     columns = preprocessor.get_feature_names_out()
-    thresholds = _own_units(tree, preprocessor)
     structure = tree.grown.tree_
 
     def most_probable(mean: NDArray[np.float64]) -> tuple[tuple[str, float], ...]:
-        order = np.argsort(-mean * named, kind="stable")[:classes]
-        return tuple((names[at], float(mean[at])) for at in order if named[at] and mean[at] > 0)
+        order = sorted(names, key=lambda at: -mean[at])[:classes]
+        return tuple((names[at], float(mean[at])) for at in order if mean[at] > 0)
 
     def read(node: int, depth: int) -> tuple[Node, NDArray[np.float64], int]:
         """The node, the mean label vector of its rows, and the number of its leaves."""
@@ -86,16 +84,14 @@ def rules(
         mean, leaves = (yes.rows * mean_yes + no.rows * mean_no) / rows, leaves_yes + leaves_no
         if max_depth is not None and depth >= max_depth:
             return Node(rows, most_probable(mean), hidden=leaves), mean, leaves
-        rule = f"{columns[structure.feature[node]]} <= {thresholds[node]:.4g}"
+        column = structure.feature[node]
+        rule = f"{columns[column]} <= {_own_units(column, structure.threshold[node], preprocessor):.4g}"
         return Node(rows, most_probable(mean), rule, yes, no), mean, leaves
 
     return read(0, 0)[0]
 
 
-def _own_units(tree: ClusteringTree, preprocessor: Preprocessor) -> NDArray[np.float64]:
-    """Thresholds (nodes,) as they are without the standardisation."""
-    structure = tree.grown.tree_
-    scaled: NDArray[np.float64] = structure.threshold * preprocessor.scales_[structure.feature]
-    if preprocessor.standardise and not preprocessor.sparse_:
-        scaled += preprocessor.means_[structure.feature]
-    return scaled
+def _own_units(column: int, threshold: float, preprocessor: Preprocessor) -> float:
+    """A threshold as it is without the standardisation."""
+    shifted = preprocessor.standardise and not preprocessor.sparse_
+    return float(threshold * preprocessor.scales_[column] + (preprocessor.means_[column] if shifted else 0))

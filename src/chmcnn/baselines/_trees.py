@@ -129,7 +129,7 @@ def grow(
     return GrownTree(grown, means.astype(np.float32), gains, p_values)
 
 
-def normalised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(values: NDArray[Any]) -> NDArray[np.float64]:
     """Shares that sum to 1; zeros where all are."""
     shares: NDArray[np.float64] = values / (values.sum() or 1.0)
     return shares

@@ -87,7 +87,8 @@ class ClusHMC(HierarchicalClassifier):
     """
 
     trees_: list[ClusteringTree]
-    n_jobs: int | None = None  # a single tree is grown on a single core
+    n_estimators: int = 1
+    n_jobs: int | None = None
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
@@ -124,13 +125,10 @@ class ClusHMC(HierarchicalClassifier):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float | np.number) and 0 < value <= 1):
                 raise ChmcnnError(f"{name} is {value!r}; expected a number above 0, and at most 1.")
-        self._count("min_samples_leaf")
-
-    def _count(self, name: str) -> None:
-        """Refuse what is no number of things."""
-        value: Any = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ChmcnnError(f"{name} is {value!r}; expected a whole number, 1 or more.")
+        for name in ("min_samples_leaf", "n_estimators"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ChmcnnError(f"{name} is {value!r}; expected a whole number, 1 or more.")
 
     def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
         self.class_weights_ = class_weights(self.hierarchy_, self.evaluated_, self.depth_weight)
@@ -150,11 +148,10 @@ class ClusHMC(HierarchicalClassifier):
         """Scores of validation rows for each level, all of the same trees."""
         levels = LEVELS if self.significance is None else (self.significance,)
         totals = np.zeros((len(levels), *valid.y.shape), dtype=np.float32)
-        trees = 0
-        for trees, tree in enumerate(self._grown(train, "Trees for validation"), start=1):
+        for tree in self._grown(train, "Trees for validation"):
             for at, level in enumerate(levels):
                 totals[at] += tree.pruned(level).predict(valid.x)
-        totals /= trees
+        totals /= self.n_estimators
         return dict(zip(levels, totals, strict=True))
 
     def _grown(self, part: Part, description: str) -> Iterator[GrownTree]:
@@ -165,19 +162,19 @@ class ClusHMC(HierarchicalClassifier):
         grown = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(_grow)(part, targets, rows, self.class_weights_, options) for rows in samples
         )
-        return self._shown(grown, description, len(samples))
+        return self._shown(grown, description)
 
     def _samples(self, rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:  # noqa: ARG002
         """The rows of each tree."""
         return [np.arange(rows)]
 
-    def _shown(self, trees: Iterator[GrownTree], description: str, total: int) -> Iterator[GrownTree]:
+    def _shown(self, trees: Iterator[GrownTree], description: str) -> Iterator[GrownTree]:
         if not self.verbose:
             return trees
         from rich.console import Console
         from rich.progress import track
 
-        return iter(track(trees, description, total, console=Console(stderr=True)))
+        return iter(track(trees, description, self.n_estimators, console=Console(stderr=True)))
 
     # Predicting
 
@@ -218,9 +215,8 @@ class ClusHMC(HierarchicalClassifier):
             How many classes to name in each leaf, the most probable ones.
         """
         check_is_fitted(self, "trees_")
-        return _rules.rules(
-            self.trees_[tree], self.preprocessor_, self.classes_, self.evaluated_, max_depth=max_depth, classes=classes
-        )
+        names = {at: self.hierarchy_.classes[at] for at in np.flatnonzero(self.evaluated_).tolist()}
+        return _rules.rules(self.trees_[tree], self.preprocessor_, names, max_depth=max_depth, classes=classes)
 
     def to_text(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> str:
         """A tree as text: rules, and of each leaf the number of rows and the most probable classes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from chmcnn.baselines.clus import ClusHMC
 
@@ -72,10 +72,6 @@ class ClusEns(ClusHMC):
         )
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
-
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
-        self._count("n_estimators")
 
     def _samples(self, rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         return [rng.integers(rows, size=rows) for _ in range(self.n_estimators)]
