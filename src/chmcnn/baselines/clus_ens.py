@@ -25,7 +25,8 @@ class ClusEns(ClusHMC):
     n_jobs
         How many to grow at a time; -1 is one for each core. The result does not depend on it.
     variance
-        As in `ClusHMC`.
+        As in `ClusHMC`. The default takes half of the time of 1, and on validation rows of cellcycle_FUN changed the
+        AU(PRC) by 0.002, less than another seed does.
     hierarchy, significance, min_samples_leaf, depth_weight, validation, threshold, preprocess, evaluated, verbose
         See `ClusHMC`.
     random_state
