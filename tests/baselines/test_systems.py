@@ -12,7 +12,7 @@ from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import HierarchicalClassifier
 
 DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
-QUICK: dict[str, Any] = {"epochs": 3}
+QUICK: dict[str, Any] = {"epochs": 3, "n_estimators": 5}
 every_system = pytest.mark.parametrize("name", SYSTEMS)
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from chmcnn._names import nearest
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
+from chmcnn.baselines.clus import ClusHMC
+from chmcnn.baselines.clus_ens import ClusEns
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from chmcnn.estimator import HierarchicalClassifier
 
-__all__ = ["HMCM", "SYSTEMS", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
+__all__ = ["HMCM", "SYSTEMS", "ClusEns", "ClusHMC", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
 
 SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "C-HMCNN": CHMCNNClassifier,
@@ -21,6 +23,8 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "g+": GPlus,
     "h+": HPlus,
     "h+MCM": HMCM,
+    "Clus-HMC": ClusHMC,
+    "Clus-Ens": ClusEns,
 }
 """All systems, by the names of the paper."""
 

@@ -1,0 +1,97 @@
+"""A clustering tree as people read it: rules in the features' own units, and the most probable classes of leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chmcnn import _names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from chmcnn.baselines._trees import ClusteringTree
+    from chmcnn.datasets.preprocessing import Preprocessor
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A rule with a node for rows that it holds for and one for the others; or else a leaf.
+
+    >>> print(Node(9, (), "size <= 2", Node(5, (("small", 0.9),)), Node(4, (("large", 1.0),))))
+    size <= 2 (9 rows)
+      yes: 5 rows: small 0.90
+      no: 4 rows: large 1.00
+    """
+
+    rows: int
+    classes: tuple[tuple[str, float], ...]  # the most probable ones, with their probabilities
+    rule: str = ""
+    yes: Node | None = None
+    no: Node | None = None
+    hidden: int = 0  # leaves below, where nodes are not followed further
+
+    def __str__(self) -> str:
+        """Rules and leaves, one on a line, indented by depth."""
+        return "\n".join(self.lines())
+
+    def label(self) -> str:
+        """What a leaf says."""
+        below = f" in {self.hidden:,} leaves" if self.hidden else ""
+        classes = ", ".join(f"{name} {share:.2f}" for name, share in self.classes)
+        return f"{_names.count(self.rows, 'row')}{below}: {classes or 'no class'}"
+
+    def lines(self) -> Iterator[str]:
+        """Of the text, one by one."""
+        if self.yes is None or self.no is None:
+            yield self.label()
+            return
+        yield f"{self.rule} ({_names.count(self.rows, 'row')})"
+        for answer, node in (("yes", self.yes), ("no", self.no)):
+            first, *rest = node.lines()
+            yield f"  {answer}: {first}"
+            yield from (f"  {line}" for line in rest)
+
+
+def rules(
+    tree: ClusteringTree,
+    preprocessor: Preprocessor,
+    names: dict[int, str],
+    *,
+    max_depth: int | None,
+    classes: int,
+) -> Node:
+    """Read a tree; only the classes whose positions have a name are told."""
+    columns = preprocessor.get_feature_names_out()
+    structure = tree.grown.tree_
+
+    def most_probable(mean: NDArray[np.float64]) -> tuple[tuple[str, float], ...]:
+        order = sorted(names, key=lambda at: -mean[at])[:classes]
+        return tuple((names[at], float(mean[at])) for at in order if mean[at] > 0)
+
+    def read(node: int, depth: int) -> tuple[Node, NDArray[np.float64], int]:
+        """The node, the mean label vector of its rows, and the number of its leaves."""
+        rows = int(structure.n_node_samples[node])
+        if not tree.split[node]:
+            mean = tree.means[tree.leaf[node]].astype(np.float64)
+            return Node(rows, most_probable(mean)), mean, 1
+        yes, mean_yes, leaves_yes = read(structure.children_left[node], depth + 1)
+        no, mean_no, leaves_no = read(structure.children_right[node], depth + 1)
+        mean, leaves = (yes.rows * mean_yes + no.rows * mean_no) / rows, leaves_yes + leaves_no
+        if max_depth is not None and depth >= max_depth:
+            return Node(rows, most_probable(mean), hidden=leaves), mean, leaves
+        column = structure.feature[node]
+        rule = f"{columns[column]} <= {_own_units(column, structure.threshold[node], preprocessor):.4g}"
+        return Node(rows, most_probable(mean), rule, yes, no), mean, leaves
+
+    return read(0, 0)[0]
+
+
+def _own_units(column: int, threshold: float, preprocessor: Preprocessor) -> float:
+    """A threshold as it is without the standardisation."""
+    shifted = preprocessor.standardise and not preprocessor.sparse_
+    return float(threshold * preprocessor.scales_[column] + (preprocessor.means_[column] if shifted else 0))
