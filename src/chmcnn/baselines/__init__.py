@@ -6,13 +6,28 @@ from typing import TYPE_CHECKING
 
 from chmcnn._names import nearest
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
+from chmcnn.baselines.dhn import DHN
+from chmcnn.baselines.flat import HiClass, Logistic
+from chmcnn.baselines.lmlp import LMLP
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from chmcnn.estimator import HierarchicalClassifier
 
-__all__ = ["HMCM", "SYSTEMS", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
+__all__ = [
+    "DHN",
+    "HMCM",
+    "LMLP",
+    "SYSTEMS",
+    "FPlus",
+    "FPlusMax",
+    "GPlus",
+    "HPlus",
+    "HiClass",
+    "Logistic",
+    "system",
+]
 
 SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "C-HMCNN": CHMCNNClassifier,
@@ -21,8 +36,12 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "g+": GPlus,
     "h+": HPlus,
     "h+MCM": HMCM,
+    "HMC-LMLP": LMLP,
+    "DHN": DHN,
+    "Logistic": Logistic,
+    "hiclass": HiClass,
 }
-"""All systems, by the names of the paper."""
+"""All systems, by the names of the paper, and then others."""
 
 
 def system(name: str) -> type[HierarchicalClassifier]:
