@@ -41,7 +41,7 @@ class LMLP(NeuralClassifier):
     network is told predictions of networks trained on the same rows as itself.
 
     Parameters are those of `CHMCNNClassifier`. A ``network`` of your own is a function of the numbers of inputs and
-    classes, called for every level. Where settings are not published, those of the preset were chosen on validation data.
+    classes, called for every level. Where settings are not published, those here were chosen on validation data.
 
     Attributes
     ----------
