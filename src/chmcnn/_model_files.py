@@ -101,7 +101,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         "system": type(model).__name__,
-        "settings": {name: getattr(model, name) for name in _SETTINGS} | model.shape(),
+        "settings": {name: getattr(model, name) for name in (*_SETTINGS, *model.own_settings)} | model.shape(),
         "seed": model._drawn,  # noqa: SLF001
         "epochs trained": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
         "own network": model.network is not None,
@@ -141,7 +141,7 @@ def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  
     if facts.get("own network") and network is None:
         raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
     try:
-        settings = {name: facts["settings"][name] for name in _SETTINGS}
+        settings = {name: facts["settings"][name] for name in (*_SETTINGS, *cls.own_settings)}
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
             network=network,

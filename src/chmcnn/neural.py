@@ -46,6 +46,8 @@ class NeuralClassifier(HierarchicalClassifier):
 
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     """What the parameters that are None stand for."""
+    own_settings: ClassVar[tuple[str, ...]] = ()
+    """Names of the parameters that only this system has, which model files keep."""
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
@@ -97,6 +99,14 @@ class NeuralClassifier(HierarchicalClassifier):
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Name all parameters: the constructor of a system names only its own, and passes the others on."""
+        if cls.own_settings:
+            return sorted([*NeuralClassifier._get_param_names(), *cls.own_settings])
+        names: list[str] = super()._get_param_names()
+        return names
 
     # What a system has of its own
 
@@ -215,7 +225,13 @@ class NeuralClassifier(HierarchicalClassifier):
             return None
         network = copy.deepcopy(self.network_)
         network.load_state_dict(trained.best_weights)
-        return training.predict(lambda x: self._scores(network(x)), valid.x, self.device_).cpu().numpy()
+        return self._held(network, valid)
+
+    def _held(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
+        """Coherent scores of the validation rows by a network that has not trained on them."""
+        scores: NDArray[np.floating]
+        scores = training.predict(lambda x: self._scores(network(x)), valid.x, self.device_).cpu().numpy()
+        return scores
 
     # Predicting
 
@@ -273,7 +289,7 @@ class NeuralClassifier(HierarchicalClassifier):
         if isinstance(self.network, torch.nn.Module):
             return copy.deepcopy(self.network)
         make = self._default_network if self.network is None else self.network
-        return make(self._columns(), len(self.hierarchy_))
+        return make(self._columns(), self._outputs())
 
     def shape(self) -> dict[str, Any]:
         """What the default network is made of, whatever a later version's preset may say."""
@@ -283,6 +299,10 @@ class NeuralClassifier(HierarchicalClassifier):
     def _columns(self) -> int:
         """How many numbers the network is given for a row."""
         return math.prod(self.feature_shape_)
+
+    def _outputs(self) -> int:
+        """How many numbers the network gives for a row."""
+        return len(self.hierarchy_)
 
     def _of_preset(self, name: str) -> Any:  # noqa: ANN401
         """A parameter as it is given, or else as the preset has it."""

@@ -8,13 +8,30 @@ from chmcnn._names import nearest
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
 from chmcnn.baselines.clus import ClusHMC
 from chmcnn.baselines.clus_ens import ClusEns
+from chmcnn.baselines.dhn import DHN
+from chmcnn.baselines.flat import HiClass, Logistic
+from chmcnn.baselines.lmlp import LMLP
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from chmcnn.estimator import HierarchicalClassifier
 
-__all__ = ["HMCM", "SYSTEMS", "ClusEns", "ClusHMC", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
+__all__ = [
+    "DHN",
+    "HMCM",
+    "LMLP",
+    "SYSTEMS",
+    "ClusEns",
+    "ClusHMC",
+    "FPlus",
+    "FPlusMax",
+    "GPlus",
+    "HPlus",
+    "HiClass",
+    "Logistic",
+    "system",
+]
 
 SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "C-HMCNN": CHMCNNClassifier,
@@ -25,8 +42,12 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "h+MCM": HMCM,
     "Clus-HMC": ClusHMC,
     "Clus-Ens": ClusEns,
+    "HMC-LMLP": LMLP,
+    "DHN": DHN,
+    "Logistic": Logistic,
+    "hiclass": HiClass,
 }
-"""All systems, by the names of the paper."""
+"""All systems, by the names of the paper, and then others."""
 
 
 def system(name: str) -> type[HierarchicalClassifier]:

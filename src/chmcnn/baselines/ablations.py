@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 class _Plain(NeuralClassifier):
     """A network with one output for each class, trained on each class alone."""
 
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """Probabilities, not coherent yet. Classes that do not count were not trained: they must not correct others."""
+        counted = torch.tensor(self.evaluated_, device=outputs.device)
+        return torch.sigmoid(outputs).where(counted, 0.0 if self.correction == "max" else 1.0)
+
     def _loss(self, truth: NDArray[np.bool_] | None) -> Loss:
         return self._given(BCE(self._mask(), self._class_weights(truth))).to(self.device_)
 

@@ -1,0 +1,166 @@
+"""What the hierarchy and the networks are worth: a linear model of each class, and local classifiers of hiclass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from chmcnn.baselines.ablations import FPlusMax
+from chmcnn.errors import ChmcnnError, LabelError
+from chmcnn.estimator import HierarchicalClassifier, Part
+from chmcnn.presets import Preset
+from chmcnn.training import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from chmcnn.hierarchy import Hierarchy
+
+_INSTEAD = "Use C-HMCNN, or another system that takes several paths."
+
+
+class Logistic(FPlusMax):
+    """Logistic regression of each class against all others, without the hierarchy; afterwards the maximum is taken.
+
+    All classes are one linear layer, trained at once as the networks are: with Adam, a small weight decay, and stopped
+    by the AU(PRC) on the validation rows. So it is not the optimum that a solver would find for each class alone.
+    Parameters are those of `CHMCNNClassifier`; ``widths`` would add hidden layers.
+
+    >>> from chmcnn.datasets.synthetic import learnable
+    >>> data = learnable(rows=60, features=4, classes=6)
+    >>> model = Logistic(data.hierarchy, epochs=2, random_state=0).fit(data.train.X, data.train.Y)
+    >>> model.network_
+    MLP(
+      (0): Linear(in_features=4, out_features=6, bias=True)
+    )
+    """
+
+    presets: ClassVar[Mapping[str, Preset]] = {
+        # Chosen on validation data, among rates from 0.001 to 0.01 and weight decays from 0.00001 to 0.01.
+        "default": Preset((), 0.0, Settings(batch_size=64, learning_rate=1e-2, weight_decay=1e-4, patience=10))
+    }
+
+
+class HiClass(HierarchicalClassifier):
+    """Local classifiers of the hiclass package: for each class a logistic regression that chooses among its children.
+
+    It is for problems with a single path: a tree, or several, and rows with one most specific class each. A class has
+    the probability of its parent times the one that its parent's classifier gives it, so that scores are coherent. A
+    class that no training row has scores 0, and every row is led down to a leaf. Needs
+    ``pip install "chmcnn[compare]"``.
+
+    Parameters
+    ----------
+    hierarchy, threshold, preprocess, evaluated, random_state
+        As in `CHMCNNClassifier`.
+    validation
+        Share of the rows to tune thresholds on, where ``fit`` is not given any. The classifiers are trained on all rows
+        in the end.
+
+    Attributes
+    ----------
+    model_ : hiclass.LocalClassifierPerParentNode
+        What was trained.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [0.4], [1.0]] * 5, ["animal/dog", "animal/cat", "plant"] * 5
+    >>> sorted(HiClass(random_state=0).fit(X, y).predict_labels([[1.0]])[0])
+    ['plant']
+    """
+
+    model_: Any
+
+    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        validation: float = 0.2,
+        threshold: float | Literal["tune"] = 0.5,
+        preprocess: bool = True,
+        evaluated: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.validation = validation
+        self.threshold = threshold
+        self.preprocess = preprocess
+        self.evaluated = evaluated
+        self.random_state = random_state
+
+    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+        """Probabilities (rows, classes) as the local classifiers give them: coherent already."""
+        check_is_fitted(self, "model_")
+        return self._scores(self.preprocessor_.transform(X))
+
+    def _decide(self, y: Any) -> None:  # noqa: ANN401
+        super()._decide(y)
+        parents = np.bincount(self.hierarchy_.edges[:, 1], minlength=len(self.hierarchy_))
+        if parents.max() > 1:
+            name = self.hierarchy_.classes[int(parents.argmax())]
+            above = ", ".join(map(repr, self.hierarchy_.parents(name)))
+            raise ChmcnnError(f"hiclass needs a tree, however class {name!r} has the parents {above}. {_INSTEAD}")
+
+    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401, N803
+        truth = super()._truth(X, y)
+        for row, found in enumerate(self.hierarchy_.decode(truth, most_specific=True)):
+            if len(found) != 1:
+                names = ", ".join(map(repr, sorted(found))) or "none"
+                raise LabelError(
+                    f"hiclass needs rows with one most specific class, however row {row} has {names}. {_INSTEAD}"
+                )
+        return truth
+
+    def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
+        held = None
+        if self.threshold == "tune" and valid is not None:
+            self.model_ = self._local(train)
+            held = self._scores(valid.x)
+        self.model_ = self._local(train if valid is None else _joined(train, valid))
+        return held
+
+    def _local(self, part: Part) -> Any:  # noqa: ANN401
+        """Local classifiers, trained."""
+        from sklearn.linear_model import LogisticRegression
+
+        try:
+            from hiclass import LocalClassifierPerParentNode
+        except ModuleNotFoundError:
+            raise ChmcnnError('hiclass is not installed: pip install "chmcnn[compare]".') from None
+        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(part.x, self._paths(part.y))
+
+    def _paths(self, truth: NDArray[np.bool_]) -> NDArray[np.str_]:
+        """The class of each row on each level (rows, levels), by position, and nothing below the last one."""
+        paths = np.full((len(truth), self.hierarchy_.depth + 1), "", dtype=f"<U{len(str(len(self.hierarchy_)))}")
+        rows, classes = truth.nonzero()
+        paths[rows, self.hierarchy_.depths[classes]] = classes.astype(str)
+        return paths
+
+    def _scores(self, x: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float32]:
+        """Products of what the local classifiers say, from the top down.
+
+        hiclass has a ``predict_proba``, whose figures for a row depend on the other rows given with it: it asks only
+        the classifiers of classes that it predicts for some row.
+        """
+        graph, separator = self.model_.hierarchy_, self.model_.separator_
+        scores = np.zeros((x.shape[0], len(self.hierarchy_)), dtype=np.float32)
+        reached = {self.model_.root_: np.ones(x.shape[0])}
+        while reached:
+            node, score = reached.popitem()
+            if "classifier" not in graph.nodes[node]:
+                continue  # a leaf
+            classifier = graph.nodes[node]["classifier"]
+            for child, share in zip(classifier.classes_, classifier.predict_proba(x).T, strict=True):
+                reached[child] = score * share
+                scores[:, int(child.rpartition(separator)[2])] = reached[child]
+        return scores
+
+
+def _joined(train: Part, valid: Part) -> Part:
+    stacked: Any = sparse.vstack if sparse.issparse(train.x) else np.concatenate
+    return Part(stacked([train.x, valid.x]), np.concatenate([train.y, valid.y]))

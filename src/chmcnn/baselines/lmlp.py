@@ -1,0 +1,195 @@
+"""HMC-LMLP: one small network for each level of the hierarchy, each told what the one above it predicts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+from scipy import sparse
+from torch import Tensor, nn
+
+from chmcnn import metrics, training
+from chmcnn.baselines._losses import BCE
+from chmcnn.errors import ChmcnnError
+from chmcnn.neural import NeuralClassifier
+from chmcnn.presets import Preset
+from chmcnn.training import Epoch, Rows, Settings, Trained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_Phase = Literal["train", "refit"]
+
+
+class LMLP(NeuralClassifier):
+    """HMC-LMLP (Cerri et al. 2016): a network with one hidden layer for each level, trained from the top down.
+
+    A network is given the features, and what the network of the level above predicts for the same row. The level of a
+    class is its depth. Afterwards a class scores at most as high as its parents. Classes that are not evaluated are not
+    learnt: they score as high as their parents, and 1 where they have none.
+
+    Each level is stopped by its own AU(PRC) on the validation rows; one whose classes no validation row has is trained
+    for as many epochs as the level above it. A refit trains all levels anew on all rows, from the top down: so every
+    network is told predictions of networks trained on the same rows as itself.
+
+    Parameters are those of `CHMCNNClassifier`. A ``network`` of your own is a function of the numbers of inputs and
+    classes, called for every level. Where settings are not published, those here were chosen on validation data.
+
+    Attributes
+    ----------
+    history_ : tuple of Epoch
+        What each epoch gave, counted on from level to level; a score is that of the level.
+    best_epoch_, best_score_
+        The best epoch of the last level; the AU(PRC) of all levels together on validation data.
+
+    Examples
+    --------
+    >>> from chmcnn.datasets.synthetic import learnable
+    >>> data = learnable(rows=60, features=4, classes=6, depth=2)
+    >>> model = LMLP(data.hierarchy, epochs=2, random_state=0).fit(data.train.X, data.train.Y)
+    >>> len(model.network_.networks), len(data.hierarchy.violations(model.predict_proba(data.test.X)))
+    (3, 0)
+    """
+
+    correction: ClassVar[Literal["max", "min"]] = "min"
+    presets: ClassVar[Mapping[str, Preset]] = {
+        # Chosen on validation data of cellcycle_FUN, against a width of 1000 and a dropout of 0.5.
+        "default": Preset((500,), 0.7, Settings(batch_size=64, learning_rate=1e-3, patience=10), scaled=True)
+    }
+
+    network_: Cascade
+    _levels: list[NDArray[np.int64]]  # positions of the classes of each level that is learnt
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoReturn:  # noqa: ANN401, ARG002, N803
+        """Refuse: a level can be trained only when the one above it is ready."""
+        raise ChmcnnError("HMC-LMLP trains one level after the other, and cannot go on: use fit with all rows.")
+
+    def build_network(self) -> Cascade:
+        """Make new networks, one for each level."""
+        return self._joined([self._build(level) for level in range(len(self._levels))])
+
+    def _build(self, level: int) -> nn.Module:
+        above = len(self._levels[level - 1]) if level else 0
+        make: Callable[[int, int], nn.Module] = self.network or self._default_network
+        return make(self._columns() + above, len(self._levels[level]))
+
+    def _joined(self, networks: Sequence[nn.Module]) -> Cascade:
+        return Cascade(networks, self._levels, len(self.hierarchy_)).to(self.device_).eval()
+
+    def _decide(self, y: Any) -> None:  # noqa: ANN401
+        super()._decide(y)
+        if isinstance(self.network, nn.Module):
+            raise ChmcnnError("network is a module; HMC-LMLP needs one for each level: give a function that makes one.")
+        depths = self.hierarchy_.depths
+        levels = (np.flatnonzero((depths == depth) & self.evaluated_) for depth in range(self.hierarchy_.depth + 1))
+        self._levels = [level for level in levels if len(level)]
+        if len(self._levels) == 1:
+            raise ChmcnnError(
+                f"HMC-LMLP needs classes on several levels, however all {len(self._levels[0])} that count are on one: "
+                "use C-HMCNN, or f+."
+            )
+
+    def _train(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
+        if not isinstance(data, Rows):
+            raise ChmcnnError("HMC-LMLP needs all rows in memory: give a table in place of a Dataset or DataLoader.")
+        settings = self._settings()
+        once = replace(settings, refit=False)
+        found = self._descend(data, valid, [once] * len(self._levels), "train")
+        self.network_, self.history_ = self._joined([level.network for level in found]), _counted_on(found, "train")
+        self.best_epoch_ = len(self.history_) - len(found[-1].history) + found[-1].best_epoch
+        self.best_score_ = math.nan
+        if valid is None:
+            return None
+        held = self._held(self.network_, valid)
+        self.best_score_ = metrics.auprc(valid.y, held, classes=self.evaluated_)
+        if settings.refit:
+            best = [replace(once, epochs=level.best_epoch) for level in found]
+            again = self._descend(data.joined(valid), None, best, "refit")
+            self.network_ = self._joined([level.network for level in again])
+            self.history_ += _counted_on(again, "refit")
+        return held
+
+    def _descend(self, data: Rows, valid: Rows | None, settings: Sequence[Settings], phase: _Phase) -> list[Trained]:
+        """Train a network for each level, from the top down, and tell each what the one before it predicts."""
+        trained: list[Trained] = []
+        for level, how in enumerate(settings):
+            checked, chosen = valid, how
+            if trained and valid is not None and not valid.y[:, self._levels[level]].any():
+                checked, chosen = None, replace(how, epochs=trained[-1].best_epoch)
+            trained.append(self._one(level, data, checked, chosen, phase))
+            network = trained[-1].network
+            data, valid = self._told(data, network), valid and self._told(valid, network)
+        return trained
+
+    def _one(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
+        """Train the network of a level."""
+        classes = self._levels[level]
+        weights = self._class_weights(data.y.cpu().numpy())
+        with self._display() as progress:
+            return training.train(
+                partial(self._build, level),
+                Rows(data.x, data.y[:, classes]),
+                loss=BCE(None, None if weights is None else weights[classes]).to(self.device_),
+                settings=settings,
+                valid=valid and Rows(valid.x, valid.y[:, classes]),
+                device=self.device_,
+                checkpoint=Path(self.checkpoint) / f"{phase}-level-{level + 1}"
+                if self.checkpoint is not None
+                else None,
+                progress=progress,
+                system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
+            )
+
+    def _told(self, rows: Rows, network: nn.Module) -> Rows:
+        """The rows with predictions of a network beside the features, in place of those that it was told itself."""
+        predictions = training.predict(lambda x: torch.sigmoid(network(x)), rows.x, self.device_).clone()
+        features: Any = rows.x[:, : self._columns()]
+        if isinstance(features, Tensor):
+            return Rows(torch.cat([features, predictions], dim=1), rows.y)
+        return Rows(sparse.hstack([features, sparse.csr_array(predictions.cpu().numpy())], format="csr"), rows.y)
+
+
+class Cascade(nn.Module):
+    """Networks of which each is given the features, and the probabilities that the one before it gives.
+
+    >>> network = Cascade([nn.Linear(5, 1), nn.Linear(6, 2)], [np.array([1]), np.array([0, 3])], classes=4)
+    >>> network(torch.zeros(8, 5)).shape  # the third class is of no level: its logit is infinite
+    torch.Size([8, 4])
+    """
+
+    order: Tensor
+
+    def __init__(self, networks: Sequence[nn.Module], levels: Sequence[NDArray[np.int64]], classes: int) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+        learnt = np.concatenate(levels)
+        order = np.full(classes, len(learnt))
+        order[learnt] = np.arange(len(learnt))
+        self.register_buffer("order", torch.tensor(order), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits of all classes, (rows, classes)."""
+        inputs, outputs = x, []
+        for network in self.networks:
+            outputs.append(network(inputs))
+            inputs = torch.cat([x, torch.sigmoid(outputs[-1])], dim=-1)
+        return F.pad(torch.cat(outputs, dim=-1), (0, 1), value=math.inf)[..., self.order]
+
+
+def _counted_on(levels: Sequence[Trained], phase: _Phase) -> tuple[Epoch, ...]:
+    """The epochs of all levels, with numbers that go on from level to level."""
+    epochs: list[Epoch] = []
+    for level in levels:
+        before = len(epochs)
+        for epoch in level.history:
+            best = epoch.best and epoch.best + before
+            epochs.append(replace(epoch, phase=phase, number=epoch.number + before, of=epoch.of + before, best=best))
+    return tuple(epochs)
