@@ -46,11 +46,6 @@ class Cell:
     fold: int | None = None
     folds: int | None = None
 
-    def __str__(self) -> str:
-        """Name it for people."""
-        part = f"seed {self.seed}" if self.fold is None else f"fold {self.fold} of {self.folds}"
-        return f"{self.system} on {self.dataset}, {part}"
-
     def path(self, folder: Path) -> Path:
         """Where its result is kept; other options give another file."""
         part = f"seed{self.seed}" if self.fold is None else f"fold{self.fold}of{self.folds}"

@@ -6,7 +6,7 @@ import math
 import time
 from datetime import timedelta
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -63,13 +63,9 @@ class Display:
 def print_comparison(found: Comparison) -> None:
     """Print the scores, what they cost, and what was tested."""
     console = Console()
-    scores = Table("AU(PRC)", *map(escape, found.means.columns), title="Mean and deviation; the best in bold")
-    for dataset in found.means.index:
-        scores.add_row(escape(dataset), *(_score(found, dataset, system) for system in found.means.columns))
-    if found.ranks is not None:
-        scores.add_section()
-        scores.add_row("average rank", *(_rank(found, system) for system in found.means.columns))
-    console.print(scores)
+    console.print("Mean and deviation, the best in bold:")
+    console.print(_scores(found))
+    console.print("Mean costs, and violations before scores are made coherent:")
     console.print(_costs(found))
     for (dataset, system), reason in found.reasons.items():
         console.print(f"{system} has no result on {dataset}: {reason}", markup=False, highlight=False)
@@ -77,32 +73,51 @@ def print_comparison(found: Comparison) -> None:
         console.print(note, markup=False, highlight=False)
 
 
-def _score(found: Comparison, dataset: str, system: str) -> str:
+class Text(NamedTuple):
+    """A cell of the table of scores."""
+
+    text: str
+    best: bool = False
+
+
+def score_rows(found: Comparison) -> list[list[Text]]:
+    """Scores and average ranks, with their heads. What there are more of, data sets or systems, goes down."""
+    datasets, systems = found.means.index.tolist(), found.means.columns.tolist()
+    rows = [[Text("AU(PRC)"), *map(Text, systems)]]
+    rows += [[Text(name), *(_score(found, name, system) for system in systems)] for name in datasets]
+    if found.ranks is not None:
+        rows.append([Text("average rank"), *(_rank(found, system) for system in systems)])
+    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > len(datasets) else rows
+
+
+def _score(found: Comparison, dataset: str, system: str) -> Text:
     mean, deviation = found.mean(dataset, system), found.deviation(dataset, system)
     if math.isnan(mean):
-        return "-"
+        return Text("no result")
     text = f"{mean:.3f}" + ("" if math.isnan(deviation) else f" ± {deviation:.3f}")
-    text += "*" if found.differs(dataset, system) else ""
-    return f"[bold]{text}[/bold]" if found.best(dataset) == system else text
+    return Text(text + "*" * found.differs(dataset, system), found.best(dataset) == system)
 
 
-def _rank(found: Comparison, system: str) -> str:
+def _rank(found: Comparison, system: str) -> Text:
     if found.ranks is None or system not in found.ranks:
-        return "-"
-    text = f"{found.ranks[system]:.2f}" + ("*" if found.differs(None, system) else "")
-    return f"[bold]{text}[/bold]" if found.ranks[system] == found.ranks.min() else text
+        return Text("-")
+    rank = found.ranks[system]
+    return Text(f"{rank:.2f}" + "*" * found.differs(None, system), bool(rank == found.ranks.min()))
+
+
+def _scores(found: Comparison) -> Table:
+    heads, *rows = [
+        [f"[bold]{escape(cell.text)}[/bold]" if cell.best else escape(cell.text) for cell in row]
+        for row in score_rows(found)
+    ]
+    table = Table(*heads)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _costs(found: Comparison) -> Table:
-    table = Table(
-        "system",
-        "training",
-        "prediction",
-        "memory",
-        "parameters",
-        "violations",
-        title="What they cost, on average; violations before scores are made coherent",
-    )
+    table = Table("system", "training", "prediction", "memory", "parameters", "violations")
     for row in found.costs.to_dict("records"):
         table.add_row(escape(row["system"]), *cost_texts(row))
     return table
