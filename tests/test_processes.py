@@ -4,6 +4,7 @@ import operator
 import os
 import signal
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def test_each_task_has_its_result_and_its_process() -> None:
 
 
 def test_a_process_that_is_killed_does_not_end_the_others() -> None:
-    tasks = [partial(signal.raise_signal, signal.SIGKILL), partial(os._exit, 7), partial(operator.add, 1, 2)]
+    tasks: list[Any] = [partial(signal.raise_signal, signal.SIGKILL), partial(os._exit, 7), partial(operator.add, 1, 2)]
     done = dict(each(tasks, jobs=1))
     assert done == {0: Killed(-9), 1: Killed(7), 2: 3}
     assert str(done[0]) == "its process was killed by signal 9; was there enough memory?"

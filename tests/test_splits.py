@@ -33,9 +33,8 @@ def test_folds_test_on_each_row_once(kind: type) -> None:
     source = Source("table", Table(kind(ROWS), TABLE.Y, TREE))
     folds = [source.fold(number, 3) for number in range(3)]
     assert [len(fold.train) + len(fold.test) for fold in folds] == [10] * 3
-    found = np.concatenate(
-        [fold.test.X.toarray() if sparse.issparse(fold.test.X) else np.asarray(fold.test.X) for fold in folds]
-    )
+    tested = [fold.test.X for fold in folds]
+    found = np.concatenate([x.toarray() if isinstance(x, sparse.csr_array) else np.asarray(x) for x in tested])
     assert sorted(found[:, 0].tolist()) == ROWS[:, 0].tolist()
 
 

@@ -86,7 +86,6 @@ def compare(  # noqa: PLR0913 -- all by name, each with a default
     missing: Missing = "last",
     command: str = "",
     progress: Callable[[Run, bool], object] | None = None,
-    quiet: bool = True,
 ) -> Comparison:
     """Run all cells that are not finished yet, and sum up.
 
@@ -108,10 +107,8 @@ def compare(  # noqa: PLR0913 -- all by name, each with a default
         What the user typed, for the record.
     progress
         Called with each result, and whether it was computed just now.
-    quiet
-        No progress of downloads.
     """
-    loaded = [source.loaded(quiet=quiet) for source in _different(sources)]
+    loaded = [source.loaded() for source in _different(sources)]
     described = {source.name: source.described() for source in loaded}
     _refuse_small(loaded, plan)
     # Rows of a benchmark's set need not be sent about, and where it has no validation rows the seed draws them.
@@ -123,7 +120,7 @@ def compare(  # noqa: PLR0913 -- all by name, each with a default
     cells.sort(key=lambda pair: pair[0].fold or pair[0].seed)
     found = dict(_results(cells, folder / RUNS, jobs or _processes.cores(), command, progress))
     return summarise(
-        [found[cell.path(folder)] for cell, _ in cells],
+        [found[cell.path(folder / RUNS)] for cell, _ in cells],
         systems=plan.systems,
         sizes={name: sizes for name, (_, sizes) in described.items()},
         drawn={source.name: plan.folds is not None or not source.has_test_rows for source in sources},
@@ -147,7 +144,7 @@ def _results(
             left.append((cell, known))
             continue
         told(there, False)  # noqa: FBT003
-        yield cell.path(folder.parent), there
+        yield cell.path(folder), there
     jobs = min(jobs, max(len(left), 1))
     ready = partial(run, threads=max(_processes.cores() // jobs, 1), command=command)
     for wait in (False, True):  # what another process is at comes last
@@ -160,7 +157,7 @@ def _results(
                 continue
             done = Run(cell, known.digest, None, str(result)) if isinstance(result, _processes.Killed) else result
             told(done, True)  # noqa: FBT003
-            yield cell.path(folder.parent), done
+            yield cell.path(folder), done
         left = busy
 
 

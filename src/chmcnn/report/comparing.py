@@ -28,7 +28,11 @@ class Display:
         self._failed = dict.fromkeys(systems, 0)
         self._total, self._done, self._fresh = total, 0, 0
         self._start = time.monotonic()
-        self._live = None if quiet else Live(console=Console(stderr=True), get_renderable=self._shown, transient=True)
+        self._live = (
+            None
+            if quiet
+            else Live(console=Console(stderr=True, highlight=False), get_renderable=self._shown, transient=True)
+        )
 
     def __call__(self, run: Run, fresh: bool) -> None:  # noqa: FBT001 -- the form that a comparison calls
         """Count a result."""
