@@ -73,11 +73,9 @@ class Source:
         evaluated = data.evaluated if isinstance(data, Dataset) else None
         return Split(rows.take(np.flatnonzero(~inside)), None, test, evaluated)
 
-    def loaded(self, *, quiet: bool = True) -> Source:
-        """The same with its rows at hand; a download shows unless it is quiet."""
-        return (
-            self if self.data is not None else replace(self, data=load(self.name, data_dir=self.data_dir, quiet=quiet))
-        )
+    def loaded(self) -> Source:
+        """The same with its rows at hand."""
+        return replace(self, data=self._rows(0))
 
     def described(self) -> tuple[str, dict[str, int]]:
         """A digest of all rows, labels and classes, and how many there are."""

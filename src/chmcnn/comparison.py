@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chmcnn import _processes
 from chmcnn._names import nearest
+from chmcnn._splits import Source
 from chmcnn._summary import Comparison, summarise
 from chmcnn.baselines import SYSTEMS, system
 from chmcnn.errors import ChmcnnError, FileError
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from chmcnn._splits import Source
     from chmcnn.significance import Missing
 
-__all__ = ["Comparison", "Plan", "compare"]
+__all__ = ["Comparison", "Plan", "Source", "compare"]
 
 RUNS = "runs"
 """The folder of results inside the folder of a comparison."""
@@ -45,6 +45,12 @@ class Plan:
         In place of seeds: so many folds, over all rows of a table, or the training and validation rows of a data set.
     options
         Parameters of the estimators by system.
+
+    Examples
+    --------
+    >>> plan = Plan(("C-HMCNN", "h+"), folds=5, options={"h+": {"epochs": 20}})
+    >>> len(list(plan.cells("mine")))
+    10
     """
 
     systems: tuple[str, ...]

@@ -54,7 +54,7 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             typer.echo(
-                "chmcnn: interrupted; no result was written. A training goes on if the same command is given again.",
+                "chmcnn: interrupted. A training or a comparison goes on if the same command is given again.",
                 err=True,
             )
         raise

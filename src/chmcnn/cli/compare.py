@@ -104,13 +104,13 @@ def compare(  # noqa: PLR0913 -- one for each option
     )
     if not any(map(_data.is_file, data)):
         reading.refuse(data[0])
-    sources = [_source(name, data_dir, reading) for name in data]
+    sources = [_source(name, data_dir, reading, quiet=quiet) for name in data]
     comparison.prepare(output)
     command = shlex.join(["chmcnn", *sys.argv[1:]])
     total = len(sources) * len(chosen) * (folds or plan.seeds)
     with Display(chosen, total, quiet=quiet) as progress:
         found = comparison.compare(
-            sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress, quiet=quiet
+            sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress
         )
     _output.write(output / "comparison.json", dumps(found.facts()))
     _output.write(output / "comparison.html", page(found, command))
@@ -121,14 +121,15 @@ def compare(  # noqa: PLR0913 -- one for each option
     typer.echo(f"Report:  {output / 'comparison.html'}\nFigures: {output / 'comparison.json'}")
 
 
-def _source(name: str, data_dir: Path | None, reading: _data.Reading) -> Source:
+def _source(name: str, data_dir: Path | None, reading: _data.Reading, *, quiet: bool) -> Source:
     from chmcnn._splits import Source
     from chmcnn.datasets.catalogue import EMBEDDED, catalogue
+    from chmcnn.datasets.registry import locate
 
     if _data.is_file(name):
         return Source(Path(name).name, reading.table(Path(name)))
     if name != EMBEDDED:
-        catalogue()[name]  # refuses a name that is not there
+        locate(catalogue()[name].files.values(), data_dir, quiet=quiet)  # downloads what is not here, before all else
     return Source(name, data_dir=data_dir)
 
 
