@@ -132,7 +132,7 @@ def test_folds_are_tested_by_the_corrected_test() -> None:
 
 def test_few_data_sets_are_not_tested_together() -> None:
     found = summed_up(MANY[:2], folds=True)
-    assert found.notes[0] == "Over data sets nothing is tested: 2 data sets, and it takes 6 or more."
+    assert found.notes[0] == "Over data sets nothing is tested: 2 data sets can be ranked, it takes 6 or more."
     assert {pair.dataset for pair in found.pairs} == {"data0", "data1"}
     assert found.ranks is not None
 
@@ -149,6 +149,8 @@ def test_a_missing_result_is_last_or_its_data_set_is_left_out() -> None:
     assert last.friedman is not None
     assert omitted.friedman is not None
     assert (last.friedman.datasets, omitted.friedman.datasets) == (7, 6)
+    fewer = summed_up(MANY, lacking=lacking, missing="omit")
+    assert fewer.notes[0] == "Over data sets nothing is tested: 5 data sets can be ranked, it takes 6 or more."
 
 
 def test_a_system_without_any_result_does_not_stop_the_tests_of_the_others() -> None:
@@ -161,7 +163,11 @@ def test_a_system_without_any_result_does_not_stop_the_tests_of_the_others() -> 
 
 
 def test_one_system_is_not_tested() -> None:
-    assert summed_up(systems=("h+",)).notes == ("One system: there is nothing to compare it with.",)
+    assert (
+        summed_up(systems=("h+",)).notes
+        == summed_up(MANY, ("h+",)).notes
+        == ("One system: there is nothing to compare it with.",)
+    )
 
 
 def test_mixed_versions_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

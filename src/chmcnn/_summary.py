@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 ENOUGH = 6
 """How many data sets a test over data sets needs: with 5, no two systems can differ at the level of 0.05."""
+_ALONE = {"notes": ["One system: there is nothing to compare it with."]}
 REPEATS = 3
 """How many folds or random splits a test on one data set needs."""
 
@@ -126,11 +127,10 @@ def summarise(
         values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
         for values in (grouped["auprc"].mean(), grouped["auprc"].std())
     )
-    found = _over_datasets(means, missing) if len(means) >= ENOUGH else {}
-    if not found:
-        found = _on_each(table, means, drawn)
+    ranked = _ranked(means, missing)
+    found = _over_datasets(ranked, means) if len(ranked) >= ENOUGH else _on_each(table, means, drawn, len(ranked))
     versions = tuple(dict(each) for each in dict.fromkeys(tuple(sorted(run.versions.items())) for run in runs) if each)
-    notes = list(found.pop("notes"))
+    notes = list(found["notes"])
     if len(versions) > 1:
         notes.append("Results of several versions are mixed: see the versions in comparison.json.")
     return Comparison(
@@ -141,10 +141,9 @@ def summarise(
         details=details,
         reasons=reasons,
         control=systems[0],
-        ranks=_ranks(means, missing),
-        notes=tuple(notes),
+        ranks=significance.ranks(ranked) if min(ranked.shape) >= 2 else None,
         versions=versions,
-        **{"friedman": None, "nemenyi": None, "pairs": (), **found},
+        **{"friedman": None, "nemenyi": None, "pairs": (), **found, "notes": tuple(notes)},
     )
 
 
@@ -154,16 +153,10 @@ def _ranked(means: pd.DataFrame, missing: Missing) -> pd.DataFrame:
     return kept.dropna(axis=1, how="all").dropna() if missing == "omit" else kept
 
 
-def _ranks(means: pd.DataFrame, missing: Missing) -> pd.Series[float] | None:
-    kept = _ranked(means, missing)
-    return significance.ranks(kept) if min(kept.shape) >= 2 else None
-
-
-def _over_datasets(means: pd.DataFrame, missing: Missing) -> dict[str, Any]:
+def _over_datasets(kept: pd.DataFrame, means: pd.DataFrame) -> dict[str, Any]:
     """The tests over data sets, of which each counts once, whatever its number of seeds or folds."""
-    kept = _ranked(means, missing)
-    if len(kept) < ENOUGH or kept.shape[1] < 2:
-        return {}
+    if means.shape[1] < 2:
+        return _ALONE
     found: dict[str, Any] = {}
     notes = []
     try:
@@ -194,12 +187,12 @@ def _wilcoxon(a: pd.Series[float], b: pd.Series[float]) -> float | None:
     return significance.wilcoxon(a, b, exact=len(differences) <= 25 and not tied).p
 
 
-def _on_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, bool]) -> dict[str, Any]:
+def _on_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, bool], ranked: int) -> dict[str, Any]:
     """The tests on one data set: where each result has test rows of its own, and there are enough of them."""
-    few = f"Over data sets nothing is tested: {_names.count(len(means), 'data set')}, and it takes {ENOUGH} or more."
-    notes = [few] if len(means) > 1 else []
     if means.shape[1] < 2:
-        return {"notes": ["One system: there is nothing to compare it with."]}
+        return _ALONE
+    can = f"{_names.count(ranked, 'data set')} can be ranked, it takes {ENOUGH} or more"
+    notes = [f"Over data sets nothing is tested: {can}."] if len(means) > 1 else []
     fixed = [name for name in means.index if not drawn[name]]
     if fixed:
         notes.append(
