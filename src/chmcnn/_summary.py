@@ -172,7 +172,7 @@ def _over_datasets(kept: pd.DataFrame, means: pd.DataFrame) -> dict[str, Any]:
     tested = {name: p for name in others if (p := _wilcoxon(means[control], means[name])) is not None}
     pairs = _corrected(None, tested)
     if pairs:
-        notes.append(f"*: differs from {control} (Wilcoxon over data sets, Holm's correction, p < {ALPHA}).")
+        notes.append(_told(pairs, control, "Wilcoxon over data sets, Holm's correction"))
     return found | {"pairs": pairs, "notes": notes}
 
 
@@ -203,10 +203,8 @@ def _on_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, bool]
     for name in means.index.difference(fixed, sort=False):
         pairs += _on_one(table[table["dataset"] == name], name, means)
     if pairs:
-        notes.append(
-            f"*: differs from {means.columns[0]} (t-test over the splits of a data set, corrected for the rows that "
-            f"they share and, by Holm, for the number of systems; p < {ALPHA})."
-        )
+        how = "t-test over splits, corrected for the rows that they share and, by Holm, for the number of systems"
+        notes.append(_told(pairs, means.columns[0], how))
     elif len(fixed) < len(means):
         notes.append(f"On one data set nothing is tested: it takes {REPEATS} or more folds or seeds, and two results.")
     return {"pairs": tuple(pairs), "notes": notes}
@@ -225,6 +223,12 @@ def _on_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[Pai
         name: significance.resampled(scores[control], scores[name], test_share=share) for name in others if name in done
     }
     return _corrected(dataset, tested)
+
+
+def _told(pairs: Sequence[Pair], control: str, how: str) -> str:
+    """What the stars mean, or that there is none."""
+    start = "*: differs" if any(each.p < ALPHA for each in pairs) else "No system differs significantly"
+    return f"{start} from {control} ({how}; level {ALPHA})."
 
 
 def _corrected(dataset: str | None, tested: Mapping[str, float]) -> tuple[Pair, ...]:

@@ -40,7 +40,7 @@ def test_it_prints_scores_costs_and_what_was_tested(done: tuple[Path, str]) -> N
     output, printed = done
     for text in ("C-HMCNN", "h+", " ± ", "MiB", "parameters", "violations", "my.csv", "comparison.html"):
         assert text in printed
-    assert "t-test over the splits of a data set" in " ".join(printed.split())
+    assert "t-test over splits, corrected" in " ".join(printed.split())
     assert sorted(path.name for path in output.iterdir()) == ["comparison.html", "comparison.json", "runs"]
     assert len(results(output)) == 6
     kept = [json.loads(text) for text in results(output).values()]
