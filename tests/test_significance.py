@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scikit_posthocs import posthoc_nemenyi_friedman
+from scipy import stats
 
 from chmcnn import ScoreError, significance
 from chmcnn.experiments import published
@@ -145,3 +146,23 @@ def test_pairs_that_cannot_be_tested_are_refused(a: Any, b: Any, message: str) -
     with pytest.raises(ScoreError) as caught:
         significance.wilcoxon(a, b)
     assert message in str(caught.value)
+
+
+def test_splits_that_share_no_rows_are_tested_by_the_usual_t_test() -> None:
+    a, b = np.random.default_rng(0).random((2, 8))
+    usual = stats.ttest_rel(a, b).pvalue
+    assert significance.resampled(a, b, test_share=1e-12) == pytest.approx(usual)
+    assert significance.resampled(b, a, test_share=0.2) == significance.resampled(a, b, test_share=0.2) > usual
+
+
+def test_splits_without_any_deviation_leave_no_doubt() -> None:
+    assert significance.resampled([0.5, 0.5, 0.5], [0.5, 0.5, 0.5], test_share=0.2) == 1
+    assert significance.resampled([0.5, 0.6, 0.7], [0.4, 0.5, 0.6], test_share=0.2) < 1e-12
+    with pytest.raises(ScoreError, match="test_share is 1; expected a share of the rows between 0 and 1"):
+        significance.resampled([0.5, 0.6], [0.4, 0.5], test_share=1)
+
+
+def test_holm_corrects_the_smallest_most_and_keeps_the_order() -> None:
+    assert significance.holm([0.04, 0.001, 0.03, 0.5]) == pytest.approx([0.09, 0.004, 0.09, 0.5])
+    assert significance.holm([0.9, 0.8]) == [1, 1]
+    assert significance.holm([]) == []

@@ -7,6 +7,7 @@ import typer
 
 from chmcnn import ChmcnnError, __version__
 from chmcnn.cli import datasets
+from chmcnn.cli.compare import compare
 from chmcnn.cli.demo import demo
 from chmcnn.cli.evaluate import evaluate
 from chmcnn.cli.explain import explain
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (demo, train, predict, evaluate, explain, rectangles):
+for _command in (demo, train, predict, evaluate, explain, compare, rectangles):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
 
@@ -53,7 +54,7 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             typer.echo(
-                "chmcnn: interrupted; no result was written. A training goes on if the same command is given again.",
+                "chmcnn: interrupted. A training or a comparison goes on if the same command is given again.",
                 err=True,
             )
         raise

@@ -1,0 +1,142 @@
+"""compare, as a user runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.inside import run
+
+TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
+QUICK = ("--systems", "C-HMCNN,h+", "--option", "all:epochs=2", "--option", "h+:widths=[8]", "--quiet", "--jobs", "2")
+OWN = ("compare", "my.csv", *TABLE, *QUICK)
+
+
+def scores(output: Path) -> list[tuple[Any, ...]]:
+    content = json.loads((output / "comparison.json").read_text())
+    return [(row["dataset"], row["system"], row["auprc"], row["deviation"]) for row in content["results"]]
+
+
+def results(output: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in (output / "runs").glob("*.json")}
+
+
+@pytest.fixture(scope="module")
+def done(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A comparison that went through, and what it printed."""
+    output = tmp_path_factory.mktemp("whole") / "comparison"
+    finished = run(*OWN, "--folds", "3", "-o", output, cwd=folder)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    return output, finished.stdout
+
+
+def test_it_prints_scores_costs_and_what_was_tested(done: tuple[Path, str]) -> None:
+    output, printed = done
+    for text in ("C-HMCNN", "h+", " ± ", "MiB", "parameters", "violations", "my.csv", "comparison.html"):
+        assert text in printed
+    assert "t-test over splits, corrected" in " ".join(printed.split())
+    assert sorted(path.name for path in output.iterdir()) == ["comparison.html", "comparison.json", "runs"]
+    assert len(results(output)) == 6
+    kept = [json.loads(text) for text in results(output).values()]
+    assert all(each["command"].startswith("chmcnn compare my.csv --hierarchy edges.csv") for each in kept)
+    options = {each["cell"]["system"]: each["cell"]["options"] for each in kept}
+    assert options == {"C-HMCNN": {"epochs": 2}, "h+": {"epochs": 2, "widths": [8]}}
+
+
+def test_the_same_command_again_runs_nothing_and_prints_the_same(folder: Path, done: tuple[Path, str]) -> None:
+    output, printed = done
+    before = results(output)
+    assert run(*OWN, "--folds", "3", "-o", output, cwd=folder).stdout == printed
+    assert results(output) == before
+    told = json.loads(run(*OWN, "--folds", "3", "--json", "-o", output, cwd=folder).stdout)
+    assert told == json.loads((output / "comparison.json").read_text())
+
+
+def with_a_first_result(folder: Path, output: Path) -> subprocess.Popen[str]:
+    """A process that is in the middle of the comparison."""
+    words = [sys.executable, "-m", "chmcnn", *OWN, "--folds", "3", "--json", "-o", str(output)]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    while not (output / "runs").is_dir() or not results(output):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    return process
+
+
+def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
+    output = tmp_path / "killed"
+    process = with_a_first_result(folder, output)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    first = results(output)
+    assert 0 < len(first) < 6
+    assert not (output / "comparison.json").exists()
+    assert run(*OWN, "--folds", "3", "-o", output, cwd=folder).returncode == 0
+    assert results(output).items() >= first.items(), "what was finished is not run again"
+    assert scores(output) == scores(done[0])
+
+
+def test_two_at_once_run_each_part_once(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
+    output = tmp_path / "shared"
+    process = with_a_first_result(folder, output)
+    one = run(*OWN, "--folds", "3", "--json", "-o", output, cwd=folder)
+    other, errors = process.communicate()
+    assert (one.returncode, process.returncode) == (0, 0), one.stderr + errors
+    assert json.loads(one.stdout) == json.loads(other), "also the seconds, which would differ had anything run twice"
+    assert scores(output) == scores(done[0])
+
+
+def test_a_result_that_was_changed_is_told(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
+    output = tmp_path / "changed"
+    (output / "runs").mkdir(parents=True)
+    for name, text in results(done[0]).items():
+        (output / "runs" / name).write_text(text.replace('"violations_after": 0', '"violations_after": 1'))
+    finished = run(*OWN, "--folds", "3", "-o", output, cwd=folder)
+    assert finished.returncode == 2
+    assert "runs/my.csv-C-HMCNN-fold0of3-" in finished.stderr
+    assert "it was changed after it was written" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("my.csv", *TABLE, "--systems", "C-HMCN"), "Unknown system 'C-HMCN'. Did you mean 'C-HMCNN'? Systems: "),
+        (("my.csv", *TABLE, "--seeds", "0"), "--seeds"),
+        (("my.csv", *TABLE, "--folds", "100"), "my.csv has 120 rows, too few for 100 folds"),
+        (("my.csv", *TABLE, "--folds", "2", "--seeds", "2"), "--seeds and --folds are both given; give one"),
+        (("my.csv", *TABLE, "-o", "model"), "model: it is no comparison, and is not written into"),
+        (("my.csv", *TABLE, "-o", "my.csv"), "my.csv: the folder cannot be written to"),
+        (("digits", "--option", "epochs=3"), "--option is 'epochs=3'; expected SYSTEM:name=value, such as h+:epochs"),
+        (("digits", "--option", "h+:epochs=1O"), "'1O' is no JSON, such as 50, [100, 100] or a word."),
+        (("digits", "--option", "h+:epoch=10"), "h+ has no option 'epoch'. Did you mean 'epochs'?"),
+        (("digits", "--option", "all:epoch=10"), "No system that is compared has an option 'epoch'."),
+        (("digits", "--systems", "h+", "--option", "f+:epochs=10"), "options for 'f+', which is not compared: h+."),
+        (("digits", "digits"), "Two data sets are called 'digits'"),
+        (("digit",), "digits"),
+        (("digits", "--hierarchy", "edges.csv"), "digits is no file of your own; it takes no --hierarchy."),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple[str, ...], told: str) -> None:
+    finished = run("compare", *arguments, "--quiet", *(() if "-o" in arguments else ("-o", "never")), cwd=folder)
+    assert finished.returncode == 2
+    assert told in finished.stderr
+    assert not list((folder / "never").glob("runs/*.json"))
+
+
+def test_the_preset_is_for_all_systems_that_have_one() -> None:
+    from chmcnn.cli.compare import _options
+
+    found = _options(("C-HMCNN", "h+"), ["h+:preset=default", "all:schedule=cosine"], "paper")
+    assert found == {
+        "C-HMCNN": {"preset": "paper", "schedule": "cosine"},
+        "h+": {"preset": "default", "schedule": "cosine"},
+    }
+
+
+def test_help_shows_examples(tmp_path: Path) -> None:
+    assert "chmcnn compare my.csv --hierarchy edges.csv --folds 5" in run("compare", "--help", cwd=tmp_path).stdout
