@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from chmcnn._names import nearest
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
+from chmcnn.baselines.hmcn import HMCNF, HMCNR
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from chmcnn.estimator import HierarchicalClassifier
 
-__all__ = ["HMCM", "SYSTEMS", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
+__all__ = ["HMCM", "HMCNF", "HMCNR", "SYSTEMS", "FPlus", "FPlusMax", "GPlus", "HPlus", "system"]
 
 SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "C-HMCNN": CHMCNNClassifier,
@@ -21,6 +22,8 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "g+": GPlus,
     "h+": HPlus,
     "h+MCM": HMCM,
+    "HMCN-F": HMCNF,
+    "HMCN-R": HMCNR,
 }
 """All systems, by the names of the paper."""
 
