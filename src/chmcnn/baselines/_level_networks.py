@@ -94,7 +94,7 @@ class Stacked(LevelNetwork):
         """The state of each level."""
         given = x
         for layer, after in zip(self.layers, self.after_state, strict=True):
-            state = after(torch.relu(layer(given)))
+            state = torch.relu(after(layer(given)))  # normalised first: better on validation data than last
             yield state
             given = torch.cat((state, x), dim=1)
 
