@@ -10,6 +10,7 @@ from chmcnn.baselines.clus import ClusHMC
 from chmcnn.baselines.clus_ens import ClusEns
 from chmcnn.baselines.dhn import DHN
 from chmcnn.baselines.flat import HiClass, Logistic
+from chmcnn.baselines.hmcn import HMCNF, HMCNR
 from chmcnn.baselines.lmlp import LMLP
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DHN",
     "HMCM",
+    "HMCNF",
+    "HMCNR",
     "LMLP",
     "SYSTEMS",
     "ClusEns",
@@ -35,19 +38,21 @@ __all__ = [
 
 SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "C-HMCNN": CHMCNNClassifier,
+    "HMCN-F": HMCNF,
+    "HMCN-R": HMCNR,
+    "HMC-LMLP": LMLP,
+    "Clus-HMC": ClusHMC,
+    "Clus-Ens": ClusEns,
+    "DHN": DHN,
     "f+": FPlus,
     "f+max": FPlusMax,
     "g+": GPlus,
     "h+": HPlus,
     "h+MCM": HMCM,
-    "Clus-HMC": ClusHMC,
-    "Clus-Ens": ClusEns,
-    "HMC-LMLP": LMLP,
-    "DHN": DHN,
     "Logistic": Logistic,
     "hiclass": HiClass,
 }
-"""All systems, by the names of the paper, and then others."""
+"""All systems, by the names of the paper, its variants of its own system, and then flat ones."""
 
 
 def system(name: str) -> type[HierarchicalClassifier]:

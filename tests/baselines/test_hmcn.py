@@ -1,0 +1,148 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from chmcnn import ChmcnnError, Hierarchy
+from chmcnn.baselines import HMCNF, HMCNR
+from chmcnn.baselines._level_networks import LevelNetwork, Recurrent, Stacked, levels_of
+from chmcnn.baselines.hmcn import LevelLoss
+from chmcnn.datasets.synthetic import learnable, random_hierarchy
+
+DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
+DIAMOND = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("r", "c"), ("b", "c")])  # a, b, c, r
+WITHOUT_ROOT = np.array([True, True, True, False])
+BELOW_ROOT = np.array([0, 0, 1, 0])
+both_systems = pytest.mark.parametrize("kind", [HMCNF, HMCNR])
+both_networks = pytest.mark.parametrize("kind", [Stacked, Recurrent])
+
+
+def fitted(kind: type[HMCNF | HMCNR], **options: Any) -> HMCNF | HMCNR:  # noqa: ANN401
+    quick = {"epochs": 3, "widths": (16, 12), "random_state": 0, **options}
+    return kind(DATA.hierarchy, **quick).fit(DATA.train.X, DATA.train.Y)
+
+
+def test_levels_go_by_the_longest_path() -> None:
+    assert levels_of(DIAMOND, np.full(4, fill_value=True)).tolist() == [1, 1, 2, 0]
+
+
+def test_a_depth_without_a_class_that_counts_is_no_level() -> None:
+    assert levels_of(DIAMOND, WITHOUT_ROOT).tolist() == BELOW_ROOT.tolist()
+    assert levels_of(DIAMOND, np.array([False, False, True, True])).tolist() == [1, 1, 1, 0]
+    assert levels_of(DIAMOND, np.array([True, False, False, True])).tolist() == [1, 1, 1, 0]
+
+
+@both_networks
+def test_a_class_has_the_output_of_its_level_in_its_own_column(kind: type[Stacked | Recurrent]) -> None:
+    network = kind(5, np.array([1, 0, 2, 1, 0]), units=8, branch_units=6, dropout=0.6)
+    for level, layer in enumerate(network.level_outputs):
+        assert isinstance(layer, nn.Linear)
+        nn.init.zeros_(layer.weight)
+        layer.bias.data = 10.0 * level + torch.arange(layer.out_features)
+    outputs = network(torch.randn(7, 5))
+    assert outputs.shape == (7, 2, 5)
+    assert outputs[0, 0].tolist() == [10, 0, 20, 11, 1]
+
+
+@both_networks
+def test_a_batch_of_one_row_trains(kind: type[Stacked | Recurrent]) -> None:
+    network = kind(5, BELOW_ROOT, units=8, branch_units=6).train()
+    x = torch.randn(1, 5)
+    trained = network(x)
+    trained.sum().backward()
+    assert torch.equal(trained, network.eval()(x))
+    assert all(parameter.grad is not None for parameter in network.parameters())
+
+
+@both_systems
+def test_a_last_batch_of_one_row_does_no_harm(kind: type[HMCNF | HMCNR]) -> None:
+    rows = len(DATA.train.X)
+    model = fitted(kind, validation=0, batch_size=rows - 1)
+    assert np.isfinite(model.predict_proba(DATA.test.X)).all()
+
+
+def test_a_shared_cell_has_fewer_parameters_for_many_levels() -> None:
+    def parameters(network: LevelNetwork) -> int:
+        return sum(parameter.numel() for parameter in network.parameters())
+
+    depths = random_hierarchy(100, depth=10).depths
+    assert parameters(Recurrent(77, depths)) < 0.5 * parameters(Stacked(77, depths))
+
+
+def test_the_loss_is_that_of_levels_whole_and_violations() -> None:
+    loss = LevelLoss(BELOW_ROOT, DIAMOND.edges, WITHOUT_ROOT)
+    local, whole = np.array([0.5, 0.2, 0.6, 0.9]), np.array([0.3, 0.4, 0.8, 0.1])
+    outputs = torch.logit(torch.tensor(np.stack((local, whole))[None]))
+    y = torch.tensor([[True, False, True, True]])
+    of_levels = -(np.log(0.5) + np.log(0.8)) / 2 - np.log(0.6)
+    of_whole = -(np.log(0.3) + np.log(0.6) + np.log(0.8)) / 3
+    violations = (0.7 - 0.4) ** 2 + (0.7 - 0.3) ** 2  # c above a, and above b; the root does not count
+    assert float(loss(outputs, y)) == pytest.approx(of_levels + of_whole + 0.1 * violations)
+    assert float(loss(outputs.repeat(3, 1, 1), y.repeat(3, 1))) == pytest.approx(float(loss(outputs, y)))
+
+
+def test_coherent_probabilities_are_not_penalised() -> None:
+    loss = LevelLoss(DIAMOND.depths, DIAMOND.edges, np.full(4, fill_value=True))
+    coherent = torch.logit(torch.tensor([[0.5, 0.6, 0.2, 0.9]])).repeat(2, 1)[None]
+    y = torch.tensor([[1.0, 0.0, 0.0, 1.0]])
+    without = LevelLoss(DIAMOND.depths, np.empty((0, 2), dtype=np.int64), np.full(4, fill_value=True))
+    assert float(loss(coherent, y)) == pytest.approx(float(without(coherent, y)))
+
+
+def test_weights_of_classes_weigh_both_outputs() -> None:
+    outputs, y = torch.zeros(1, 2, 4), torch.zeros(1, 4)
+    weighed = LevelLoss(BELOW_ROOT, DIAMOND.edges, WITHOUT_ROOT, np.array([4, 1, 1, 1], dtype=np.float32))
+    expected = np.log(2) * ((4 + 1) / 2 + 1 + (4 + 1 + 1) / 3)
+    assert float(weighed(outputs, y)) == pytest.approx(expected)
+
+
+@both_systems
+def test_violations_before_the_correction_are_gone_after_it(kind: type[HMCNF | HMCNR]) -> None:
+    model = fitted(kind)
+    assert len(DATA.hierarchy.violations(model.uncorrected_proba(DATA.test.X))) > 0
+    assert len(DATA.hierarchy.violations(model.predict_proba(DATA.test.X))) == 0
+
+
+@both_systems
+def test_classes_that_do_not_count_hold_no_other_down(kind: type[HMCNF | HMCNR]) -> None:
+    uncounted = DATA.hierarchy.depths == 0
+    model = fitted(kind, evaluated=~uncounted)
+    assert (model.predict_proba(DATA.test.X)[:, uncounted] == 1).all()
+
+
+@both_systems
+def test_a_saved_model_predicts_the_same(kind: type[HMCNF | HMCNR], tmp_path: Path) -> None:
+    model = fitted(kind)
+    model.save(tmp_path / "model")
+    loaded = kind.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
+
+
+@both_systems
+def test_onnx_gives_the_same_coherent_probabilities(kind: type[HMCNF | HMCNR], tmp_path: Path) -> None:
+    import onnxruntime
+
+    model = fitted(kind, evaluated=DATA.hierarchy.depths > 0)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    (found,) = session.run(None, {"features": DATA.test.X.astype(np.float32)})
+    np.testing.assert_allclose(found, model.predict_proba(DATA.test.X), atol=1e-5)
+    assert len(DATA.hierarchy.violations(found)) == 0
+
+
+@both_systems
+def test_classes_on_one_level_are_refused(kind: type[HMCNF | HMCNR]) -> None:
+    with pytest.raises(ChmcnnError, match=r"needs levels: the 2 classes .* use CHMCNNClassifier"):
+        kind(Hierarchy.from_paths(["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
+    star = Hierarchy.from_paths(["root/a", "root/b", "root/c"])
+    with pytest.raises(ChmcnnError, match="needs levels: the 3 classes"):
+        kind(star).fit([[0.0], [1.0]], [{"root/a"}, {"root/b"}])
+
+
+@both_systems
+def test_widths_are_two(kind: type[HMCNF | HMCNR]) -> None:
+    with pytest.raises(ChmcnnError, match=r"widths is \(16,\); expected two"):
+        fitted(kind, widths=(16,))
