@@ -62,5 +62,5 @@ def test_labels_that_are_no_classes_are_refused(name: str) -> None:
 
 
 def test_an_unknown_system_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(ChmcnnError, match=r"'c-hmcnn'.*Systems: C-HMCNN, f\+"):
+    with pytest.raises(ChmcnnError, match=r"'c-hmcnn'.*Systems: C-HMCNN, HMCN-F"):
         system("c-hmcnn")

@@ -9,7 +9,7 @@ from tests import dense
 from tests.strategies import hierarchies, labels, scores
 
 from chmcnn import Hierarchy
-from chmcnn.constraint import delegates, max_constraint, mc_loss
+from chmcnn.constraint import delegates, max_constraint, mc_loss, min_constraint
 
 pytestmark = pytest.mark.usefixtures("path")
 # The fixture chooses a path once for all examples, which is what is wanted.
@@ -113,3 +113,15 @@ def test_with_ties_the_gradient_goes_to_the_delegate_alone(data: st.DataObject) 
 
 def _gradient(values: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
     return torch.autograd.grad(values.sum(), source)[0]
+
+
+@each_path
+@given(data=st.data(), ties=st.booleans())
+def test_the_minimum_over_ancestors_is_the_other_way_to_coherence(data: st.DataObject, ties: bool) -> None:
+    hierarchy = data.draw(hierarchies())
+    raw = data.draw(scores(hierarchy, rows=3, ties=ties))
+    constrained = min_constraint(raw, hierarchy)
+    assert len(hierarchy.violations(constrained)) == 0
+    for number, name in enumerate(hierarchy.classes):
+        above = [hierarchy.index(ancestor) for ancestor in (name, *hierarchy.ancestors(name))]
+        assert torch.equal(constrained[:, number], raw[:, above].amin(dim=1))

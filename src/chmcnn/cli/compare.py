@@ -40,7 +40,7 @@ def compare(  # noqa: PLR0913 -- one for each option
         Path, typer.Option("--output", "-o", help="The folder of results; a comparison that is there goes on.")
     ] = Path("comparison"),
     systems: Annotated[
-        str, typer.Option(help="Names with commas between them, or all. The others are tested against the first.")
+        str, typer.Option(help="Names with commas between them, or all; the others are tested against the first.")
     ] = _EVERY,
     seeds: Annotated[int | None, typer.Option(min=1, help="How often to run each; 3 by default.")] = None,
     folds: Annotated[
@@ -97,7 +97,8 @@ def compare(  # noqa: PLR0913 -- one for each option
     from chmcnn.report.comparing import Display, print_comparison
     from chmcnn.report.comparison import page
 
-    chosen = tuple(SYSTEMS) if systems == _EVERY else tuple(filter(None, map(str.strip, systems.split(","))))
+    different = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
+    chosen = different if systems == _EVERY else tuple(filter(None, map(str.strip, systems.split(","))))
     plan = comparison.Plan(chosen, seeds or 3, folds, _options(chosen, option or [], preset))
     reading = _data.Reading(
         hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
