@@ -22,7 +22,7 @@ def test_no_system_contradicts_the_hierarchy(name: str, data: st.DataObject, see
     kind = SYSTEMS[name]
     quick = {option: value for option, value in QUICK.items() if option in kind().get_params()}
     threshold = data.draw(st.sampled_from([0.5, 0.1, "tune"]))
-    model = kind(hierarchy=hierarchy, random_state=seed, threshold=threshold, **quick)  # type: ignore[call-arg]
+    model = kind(hierarchy=hierarchy, random_state=seed, threshold=threshold, **quick)
     try:
         model.fit(x, y)
     except ChmcnnError:
