@@ -33,11 +33,8 @@ IN_ORDER = "enron, last third"
 GRID: list[dict[str, Any]] = [
     {},
     {"averaging": 0},
-    {"averaging": 10},
     {"learning_rate": 1e-3},
-    {"widths": (300, 300)},
     {"widths": (1000, 1000)},
-    {"dropout": 0.6},
 ]
 
 

@@ -4,20 +4,24 @@ python -m benchmarks.report
 """
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import PUBLISHED
+from chmcnn import runs
+from chmcnn.experiments import published
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md")
+DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "systems.md")
 DENSE = "dense float64"
 
 
@@ -39,7 +43,15 @@ def load(name: str) -> dict[str, Any]:
 
 def filled_in(text: str) -> str:
     """A document, with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` made anew."""
-    makers = {"steps": steps, "layer": layer, "growth": growth, "ways": ways, "presets": presets}
+    makers = {
+        "steps": steps,
+        "layer": layer,
+        "growth": growth,
+        "ways": ways,
+        "presets": presets,
+        "systems": systems,
+        "ablation": ablation,
+    }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
         lambda found: f"{found[1]}{makers[found[2]]()}{found[3]}",
@@ -111,16 +123,62 @@ def ways() -> str:
 def presets() -> str:
     """Test AU(PRC) and training time of both presets beside the published figures."""
     cells = []
-    for name, published in PUBLISHED.items():
+    for name, figure in PUBLISHED.items():
         if not (RESULTS / f"presets/{name}-paper.json").exists():
             continue  # not run yet: `python -m benchmarks.presets` runs what is missing
         default, paper = (load(f"presets/{name}-{preset}") for preset in ("default", "paper"))
         scores = (f"{run['test AU(PRC)']:.4f}" for run in (default, paper))
         times = (f"{run['seconds']:.0f} s" for run in (default, paper))
-        cells.append([name, f"{published:.3f}", *scores, *times, f"{default['seconds'] / paper['seconds']:.2f}"])
+        cells.append([name, f"{figure:.3f}", *scores, *times, f"{default['seconds'] / paper['seconds']:.2f}"])
     header = ["data set", "published", "default", "paper", "time, default", "time, paper", "ratio"]
     source = "One seed each, test rows, both presets one after the other in one run of `python -m benchmarks.presets`."
     return _table(header, cells) + f"\n{source}\n"
+
+
+def systems() -> str:
+    """Test AU(PRC) of all systems beside the published figures."""
+    found, theirs = _compared("systems"), published.auprc()
+    cells = []
+    for name in dict.fromkeys(found["system"]):
+        row = [name]
+        for dataset in dict.fromkeys(found["dataset"]):
+            ours = found[(found["system"] == name) & (found["dataset"] == dataset)]["auprc"]
+            row.append(f"{ours.mean():.3f} ± {ours.std():.3f} ({_published(theirs, dataset, name)})")
+        cells.append(row)
+    table = _table(["system", *dict.fromkeys(found["dataset"])], cells)
+    said = f"Test rows, mean and deviation of {_count(found)} seeds, and in brackets the published figure."
+    return f"{table}\n{said} {_command(found)}\n"
+
+
+def ablation() -> str:
+    """Validation AU(PRC) of the paper's variants beside its Table 3."""
+    found, theirs = _compared("ablation"), published.ablation()["validation AU(PRC)"]
+    names = list(dict.fromkeys(found["system"]))
+    means = found.pivot_table("validation_auprc", "dataset", "system")[names]
+    cells = [
+        [str(name), *(f"{means[each][name]:.3f} ({theirs[each][name]:.3f})" for each in names)] for name in means.index
+    ]
+    overall = [f"**{means[each].mean():.4f}** ({theirs[each][means.index].mean():.4f})" for each in names]
+    table = _table(["data set", *names], [*cells, ["mean", *overall]])
+    return f"{table}\nValidation rows, {_count(found)} seeds, and in brackets the published figure. {_command(found)}\n"
+
+
+def _compared(name: str) -> pd.DataFrame:
+    """The results of a comparison whose run files are kept below ``results/``."""
+    return runs.collect(ROOT / "results" / name / "runs")
+
+
+def _published(table: pd.DataFrame, dataset: str, system: str) -> str:
+    figure = table[system].get(dataset, float("nan"))
+    return "-" if math.isnan(figure) else f"{figure:.3f}"
+
+
+def _count(found: pd.DataFrame) -> int:
+    return int(found["seed"].nunique())
+
+
+def _command(found: pd.DataFrame) -> str:
+    return f"Run by `{found['command'].iloc[0]}`."
 
 
 def draw_cost(rows: list[dict[str, Any]]) -> Figure:

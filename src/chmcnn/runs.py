@@ -179,10 +179,10 @@ def frame(found: list[Run]) -> pd.DataFrame:
     rows = [
         asdict(each.cell)
         | (asdict(each.figures) if each.figures else empty)
-        | {"reason": each.reason, "data": each.data}
+        | {"reason": each.reason, "data": each.data, "command": each.command}
         for each in found
     ]
-    return pd.DataFrame(rows, columns=[*Cell.__slots__, *Figures.__slots__, "reason", "data"])
+    return pd.DataFrame(rows, columns=[*Cell.__slots__, *Figures.__slots__, "reason", "data", "command"])
 
 
 def _ran(cell: Cell, source: Source, data: str, threads: int | None, command: str) -> Run:
