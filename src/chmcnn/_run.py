@@ -191,6 +191,11 @@ def fingerprint(
     }
 
 
+def described(network: nn.Module) -> str:
+    """A network as it was built: its parts, and its first weights."""
+    return f"{network!r} {_digest(*network.state_dict().values())}"
+
+
 def _digest(*values: Tensor | csr_array) -> str:
     found = hashlib.sha256()
     for value in values:

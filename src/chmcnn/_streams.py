@@ -38,7 +38,10 @@ class Stream:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         """One epoch; a Dataset is shuffled by torch's seed."""
-        for number, batch in enumerate(_loader(self.data, self.batch_size, shuffle=True)):
+        return self._batches(shuffle=True)
+
+    def _batches(self, *, shuffle: bool) -> Iterator[tuple[Tensor, Tensor]]:
+        for number, batch in enumerate(_loader(self.data, self.batch_size, shuffle=shuffle)):
             if not isinstance(batch, tuple | list) or len(batch) != 2:
                 raise ChmcnnError(f"Batch {number} is a {type(batch).__name__}; expected a pair (features, labels).")
             yield batch[0].float(), self._closed(batch[1], number)
@@ -60,14 +63,14 @@ class Stream:
 
     def collected(self) -> Rows:
         """All rows at once."""
-        pairs = list(self)
+        pairs = list(self._batches(shuffle=False))
         if not pairs:
             raise ChmcnnError("The data gives no batch; expected at least one row.")
         return Rows(torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs]))
 
     def feature_shape(self) -> tuple[int, ...]:
         """The shape of the features of one row."""
-        for x, _ in self:
+        for x, _ in self._batches(shuffle=False):
             return tuple(x.shape[1:])
         raise ChmcnnError("The data gives no batch; expected at least one row.")
 

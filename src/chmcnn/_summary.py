@@ -178,7 +178,7 @@ def _over_datasets(kept: pd.DataFrame, means: pd.DataFrame) -> dict[str, Any]:
 
 def _wilcoxon(a: pd.Series[float], b: pd.Series[float]) -> float | None:
     """Its p-value, exact where there are few data sets and no ties; None where there are too few."""
-    differences = (a - b).dropna()
+    differences = (a - b).dropna().round(12)
     if len(differences) < ENOUGH:
         return None
     if not differences.any():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -21,7 +22,6 @@ from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from scipy import sparse
     from sklearn.utils import Tags
     from torch import Tensor
 
@@ -32,9 +32,14 @@ class Part(NamedTuple):
     x: NDArray[np.float64] | sparse.csr_array
     y: NDArray[np.bool_]
 
+    def joined(self, other: Part) -> Part:
+        """These rows, and then the others."""
+        join: Any = sparse.vstack if sparse.issparse(self.x) else np.concatenate
+        return Part(join([self.x, other.x]), np.concatenate([self.y, other.y]))
+
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A scikit-learn estimator for classes in a hierarchy. A system is a subclass with `_learn` and `_outputs`."""
+    """An estimator for classes in a hierarchy. A system is a subclass with `_learn` and `uncorrected_proba`."""
 
     hierarchy: Hierarchy | None
     validation: float

@@ -145,6 +145,8 @@ class NeuralClassifier(HierarchicalClassifier):
         Without a hierarchy, the first call needs all ``classes`` that will come, as label paths.
         """
         first = not hasattr(self, "network_")
+        if not first and self.streamed_:
+            raise ChmcnnError("This model was trained on a Dataset or DataLoader: partial_fit takes tables only.")
         if first and self.hierarchy is None and classes is None:
             raise ChmcnnError("partial_fit needs hierarchy= or classes=: later rows may have classes not seen so far.")
         part = self._learnt(X, self._check(X, y, classes)) if first else self._part(X, self._truth(X, y))
@@ -217,7 +219,7 @@ class NeuralClassifier(HierarchicalClassifier):
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
-                system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} {self._own()} of {self.hierarchy_.to_json()}",
             )
         self.network_, self.history_ = trained.network, trained.history
         self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
@@ -289,18 +291,21 @@ class NeuralClassifier(HierarchicalClassifier):
         if isinstance(self.network, torch.nn.Module):
             return copy.deepcopy(self.network)
         make = self._default_network if self.network is None else self.network
-        return make(self._columns(), self._outputs())
+        return make(self._columns(), self._width())
 
     def shape(self) -> dict[str, Any]:
         """What the default network is made of, whatever a later version's preset may say."""
         layers = preset(self.preset, self.presets).layers(self._columns())
-        return {"widths": self.widths or layers, "dropout": self._of_preset("dropout")}
+        return {"widths": layers if self.widths is None else self.widths, "dropout": self._of_preset("dropout")}
+
+    def _own(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.own_settings}
 
     def _columns(self) -> int:
         """How many numbers the network is given for a row."""
         return math.prod(self.feature_shape_)
 
-    def _outputs(self) -> int:
+    def _width(self) -> int:
         """How many numbers the network gives for a row."""
         return len(self.hierarchy_)
 
@@ -312,12 +317,12 @@ class NeuralClassifier(HierarchicalClassifier):
         return getattr(chosen, name) if hasattr(chosen, name) else getattr(chosen.settings, name)
 
     def _settings(self) -> Settings:
-        names = ("epochs", "batch_size", "weight_decay", "patience", "refit", "schedule", "averaging")
+        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
         chosen = {name: self._of_preset(name) for name in names}
         if self.streamed_ and self.refit is None:
             chosen["refit"] = False  # rows of a stream cannot be joined with those that were validated on
-        rate = preset(self.preset, self.presets).learning_rate(self._columns())
-        chosen["learning_rate"] = self.learning_rate or rate
+        if self.learning_rate is None and self.network is None and not self.streamed_:
+            chosen["learning_rate"] = preset(self.preset, self.presets).learning_rate(self._columns())
         return training.Settings(**chosen, precision=self.precision, seed=self._drawn)
 
     def _mask(self) -> NDArray[np.bool_] | None:

@@ -21,7 +21,7 @@ class Preset:
     widths: tuple[int, ...]
     dropout: float
     settings: Settings
-    scaled: bool = False  # whether network and learning rate follow the number of columns of features
+    scaled: bool = False  # whether the default network and its learning rate follow the number of columns
 
     def layers(self, columns: int) -> tuple[int, ...]:
         """Widths of the hidden layers: twice as wide for a table of more than 100 columns.
@@ -33,12 +33,14 @@ class Preset:
         return tuple(factor * width for width in self.widths)
 
     def learning_rate(self, columns: int) -> float:
-        """The learning rate: with many columns, each step moves the network far.
+        """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
 
         >>> PRESETS["default"].learning_rate(50), PRESETS["default"].learning_rate(300)
         (0.002, 0.0005)
         """
-        return min(self.settings.learning_rate, 0.15 / columns) if self.scaled else self.settings.learning_rate
+        if not self.scaled:
+            return self.settings.learning_rate
+        return min(self.settings.learning_rate, 0.15 / min(columns, 1001))
 
 
 PRESETS: dict[str, Preset] = {

@@ -155,7 +155,7 @@ def wilcoxon(
     if not differences.any():
         raise ScoreError(f"a and b are equal in all of {_names.count(len(pairs), 'pair')}: there is nothing to test.")
     found = stats.wilcoxon(differences, correction=False, method="exact" if exact else "approx")
-    return Wilcoxon(float(found.statistic), float(found.pvalue), len(pairs))
+    return Wilcoxon(float(found.statistic), float(found.pvalue), int((differences != 0).sum()))
 
 
 def resampled(

@@ -19,6 +19,7 @@ from chmcnn._run import (
     Run,
     average,
     averaged_weights,
+    described,
     fingerprint,
     next_phase,
     restored,
@@ -199,7 +200,7 @@ def train(  # noqa: PLR0913 -- what a training needs, by name
         saved = None
         if checkpoint:
             made_with = fingerprint(settings, data, valid, loss, evaluated)
-            saved = Checkpoint(checkpoint, made_with | {"system": system, "network": repr(run.network)})
+            saved = Checkpoint(checkpoint, made_with | {"system": system, "network": described(run.network)})
             run = restored(saved, build, settings, device) or run
         if run.phase == "train":
             validate = _Validation(valid, scores, evaluated)

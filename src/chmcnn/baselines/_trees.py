@@ -43,8 +43,10 @@ def coordinates(y: NDArray[np.bool_], weights: NDArray[np.float64], share: float
     variance, a tree grown on the coordinates is the tree grown on the labels. There are at most as many of them as
     rows, and with less of the variance far fewer than classes.
     """
-    targets = (y - y.mean(axis=0)) * np.sqrt(weights)
+    targets: NDArray[np.float64] = ((y - y.mean(axis=0)) * np.sqrt(weights))[:, weights > 0]
     wide = targets.shape[0] < targets.shape[1]
+    if share == 1 and not wide:
+        return targets  # there would be as many components
     sizes, vectors = np.linalg.eigh(targets @ targets.T if wide else targets.T @ targets)
     sizes = np.maximum(sizes[::-1], 0)  # (components,) from the largest on
     left = sizes.sum() - np.cumsum(sizes)

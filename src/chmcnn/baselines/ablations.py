@@ -60,11 +60,16 @@ class GPlus(_Plain):
     """g+: the output of a class stands for what belongs to none of its children; afterwards the maximum is taken."""
 
     def _given(self, loss: nn.Module) -> nn.Module:
-        return _WithoutChildren(loss, self.hierarchy_)
+        edges = self.hierarchy_.edges
+        return _WithoutChildren(loss, edges[self.evaluated_[edges[:, 1]]])
 
 
 class HMCM(_Plain):
     """h + MCM: the constraint on top of the network, trained through it with plain cross-entropy."""
+
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """Probabilities, not coherent yet; classes that do not count were trained through their ancestors."""
+        return torch.sigmoid(outputs)
 
     def _given(self, loss: nn.Module) -> nn.Module:
         return _Constrained(loss, self.hierarchy_)
@@ -75,10 +80,10 @@ class _WithoutChildren(torch.nn.Module):
 
     edges: Tensor
 
-    def __init__(self, loss: nn.Module, hierarchy: Hierarchy) -> None:
+    def __init__(self, loss: nn.Module, edges: NDArray[np.int64]) -> None:
         super().__init__()
         self.loss = loss
-        self.register_buffer("edges", torch.tensor(hierarchy.edges.T.copy()), persistent=False)
+        self.register_buffer("edges", torch.tensor(edges.T.copy()), persistent=False)
 
     def forward(self, logits: Tensor, y: Tensor) -> Tensor:
         parents, children = self.edges

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
+import torch
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -140,7 +140,8 @@ class ClusHMC(HierarchicalClassifier):
             for level, each in scores.items():
                 self.validation_scores_[level] = metrics.auprc(valid.y, each, classes=self.evaluated_)
             self.significance_ = max(self.validation_scores_, key=self.validation_scores_.__getitem__)
-            held, train = scores[self.significance_], _joined(train, valid)
+            self.best_score_ = self.validation_scores_[self.significance_]
+            held, train = scores[self.significance_], train.joined(valid)
         self.trees_ = [tree.pruned(self.significance_) for tree in self._grown(train, "Trees")]
         return held
 
@@ -159,7 +160,7 @@ class ClusHMC(HierarchicalClassifier):
         targets = coordinates(part.y, self.class_weights_, self.variance)
         samples = self._samples(len(part.y), np.random.default_rng(self._drawn))
         options = {"min_samples_leaf": self.min_samples_leaf, "random_state": self._drawn}
-        grown = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+        grown = Parallel(n_jobs=self.n_jobs or torch.get_num_threads(), prefer="threads", return_as="generator")(
             delayed(_grow)(part, targets, rows, self.class_weights_, options) for rows in samples
         )
         return self._shown(grown, description)
@@ -231,8 +232,3 @@ def _grow(
     options: dict[str, Any],
 ) -> GrownTree:
     return grow(part.x[rows], part.y[rows], targets[rows], weights, **options)
-
-
-def _joined(first: Part, second: Part) -> Part:
-    join: Any = sparse.vstack if sparse.issparse(first.x) else np.concatenate
-    return Part(join([first.x, second.x]), np.concatenate([first.y, second.y]))

@@ -23,7 +23,8 @@ class ClusEns(ClusHMC):
     n_estimators
         How many trees.
     n_jobs
-        How many to grow at a time; -1 is one for each core. The result does not depend on it.
+        How many to grow at a time; -1 is one for each core, and None one for each thread that torch may use. The
+        result does not depend on it.
     variance
         As in `ClusHMC`. The default takes half of the time of 1, and on validation rows of cellcycle_FUN changed the
         AU(PRC) by 0.002, less than another seed does.
@@ -46,7 +47,7 @@ class ClusEns(ClusHMC):
         hierarchy: Hierarchy | None = None,
         *,
         n_estimators: int = 50,
-        n_jobs: int | None = -1,
+        n_jobs: int | None = None,
         significance: float | None = None,
         min_samples_leaf: int = 5,
         depth_weight: float = 0.75,

@@ -77,7 +77,7 @@ class DHN(NeuralClassifier):
         loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
         return loss.to(self.device_)
 
-    def _outputs(self) -> int:
+    def _width(self) -> int:
         return 2 * len(self.hierarchy_)
 
     def _default_network(self, features: int, outputs: int) -> nn.Module:

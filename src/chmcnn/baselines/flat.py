@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.baselines.ablations import FPlusMax
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
+    from scipy import sparse
 
     from chmcnn.hierarchy import Hierarchy
 
@@ -121,7 +121,7 @@ class HiClass(HierarchicalClassifier):
         if self.threshold == "tune" and valid is not None:
             self.model_ = self._local(train)
             held = self._scores(valid.x)
-        self.model_ = self._local(train if valid is None else _joined(train, valid))
+        self.model_ = self._local(train if valid is None else train.joined(valid))
         return held
 
     def _local(self, part: Part) -> Any:  # noqa: ANN401
@@ -159,8 +159,3 @@ class HiClass(HierarchicalClassifier):
                 reached[child] = score * share
                 scores[:, int(child.rpartition(separator)[2])] = reached[child]
         return scores
-
-
-def _joined(train: Part, valid: Part) -> Part:
-    stacked: Any = sparse.vstack if sparse.issparse(train.x) else np.concatenate
-    return Part(stacked([train.x, valid.x]), np.concatenate([train.y, valid.y]))
