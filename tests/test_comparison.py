@@ -57,7 +57,7 @@ def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"systems": ("C-HMCNN", "h++")}, r"Unknown system 'h\+\+'. Did you mean 'h\+'\? Systems: C-HMCNN, f\+"),
+        ({"systems": ("C-HMCNN", "h++")}, r"Unknown system 'h\+\+'. Did you mean 'h\+'\? Systems: C-HMCNN, HMCN-F"),
         ({"systems": ()}, "No system is named. Systems: C-HMCNN"),
         ({"systems": ("h+", "h+")}, r"System 'h\+' is named twice"),
         ({"systems": ("h+",), "seeds": 0}, "seeds is 0; expected 1 or more"),
@@ -129,6 +129,16 @@ def test_folds_are_tested_by_the_corrected_test() -> None:
     assert found.notes[0].startswith("*: differs from C-HMCNN (t-test over splits, corrected for the rows that they")
     assert summed_up(folds=True, apart=0).notes[0].startswith("No system differs significantly from C-HMCNN (t-test")
     assert "it takes 3 or more folds" in summed_up(folds=True, repeats=2).notes[0]
+
+
+def test_seeds_that_draw_their_own_test_rows_are_tested_by_the_corrected_test() -> None:
+    found = summed_up(drawn={"mine": True})
+    scores = found.runs.pivot_table(index="seed", columns="system", values="auprc")
+    p = [significance.resampled(scores["C-HMCNN"], scores[name], test_share=0.2) for name in ("h+", "f+")]
+    assert [(pair.dataset, pair.system) for pair in found.pairs] == [("mine", "h+"), ("mine", "f+")]
+    assert [pair.p for pair in found.pairs] == significance.holm(p)
+    held_out = len(Source("mine", DATA.train).split().test) / len(DATA.train)
+    assert held_out == pytest.approx(0.2, abs=0.01), "the share that the test is corrected for is the one drawn"
 
 
 def test_few_data_sets_are_not_tested_together() -> None:

@@ -4,19 +4,26 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import filelock
 import pytest
 
-from chmcnn import ChmcnnError, runs
+from chmcnn import CHMCNNClassifier, ChmcnnError, metrics, runs
 from chmcnn._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.runs import Cell, Figures, collect, read, run
 
 SOURCE = Source("mine", learnable(rows=100, features=5, classes=10, depth=3))
 CELL = Cell("mine", "C-HMCNN", {"epochs": 2, "widths": [8]})
+
+
+def figures_of(seed: int) -> tuple[float, float | None, int | None, int]:
+    """The figures of the cell with another seed that do not depend on the machine."""
+    found = runs._measured(replace(CELL, seed=seed), SOURCE.split(seed))
+    return found.auprc, found.validation_auprc, found.best_epoch, found.violations_before
 
 
 @pytest.fixture
@@ -61,6 +68,18 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert first.figures is not None
     assert again.figures is not None
     assert first.figures.auprc == again.figures.auprc
+    assert figures_of(0) != figures_of(1)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_figures_are_those_of_a_fit_with_its_seed_stopped_by_the_validation_rows(seed: int) -> None:
+    parts = SOURCE.split(seed)
+    assert parts.valid is not None
+    model = CHMCNNClassifier(parts.train.hierarchy, random_state=seed, **CELL.options)
+    model.fit(parts.train.X, parts.train.Y, validation_data=(parts.valid.X, parts.valid.Y))
+    raw, scores = model.uncorrected_proba(parts.test.X), model.predict_proba(parts.test.X)
+    violations = metrics.violations(raw, parts.train.hierarchy).number
+    assert figures_of(seed) == (metrics.auprc(parts.test.Y, scores), model.best_score_, model.best_epoch_, violations)
 
 
 def test_a_finished_cell_is_not_run_again(tmp_path: Path, count: list[Cell]) -> None:

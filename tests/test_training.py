@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from chmcnn import ChmcnnError
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.nn import MLP, MaxConstraint, MCLoss
-from chmcnn.training import Epoch, Rows, Settings, Trained, train
+from chmcnn.training import Epoch, Rows, Settings, Trained, one_more, start, train
 
 DATA = learnable(rows=300, features=10, classes=20, depth=3, noise=0.3)
 SETTINGS = Settings(epochs=6, batch_size=16, patience=3)
@@ -77,11 +77,15 @@ def test_patience_counts_epochs_since_the_last_that_was_as_good(monkeypatch: pyt
 
 def test_refit_trains_on_all_rows_for_the_best_number_of_epochs() -> None:
     found = run()
-    whole = rows("train").joined(rows("valid"))
-    assert len(whole.y) == 240
-    assert sum(epoch.phase == "refit" for epoch in found.history) == found.best_epoch
-    kept = run(dataclasses.replace(SETTINGS, refit=False))
-    assert not same(found.network, kept.network)
+    parts = [DATA.train, DATA.valid]
+    x, y = np.concatenate([part.X for part in parts]), np.concatenate([part.Y for part in parts])
+    whole = Rows(torch.tensor(x, dtype=torch.float32), torch.tensor(y))
+    with torch.random.fork_rng():
+        by_hand = start(build, SETTINGS, "cpu", "refit")  # with seeds of its own
+    loss = MCLoss(DATA.hierarchy)
+    losses = [one_more(by_hand, whole, loss, SETTINGS, "cpu").loss for _ in range(found.best_epoch)]
+    assert same(found.network, by_hand.network)
+    assert [epoch.loss for epoch in found.history if epoch.phase == "refit"] == losses
 
 
 def test_without_refit_the_weights_of_the_best_epoch_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from chmcnn import ChmcnnError, Hierarchy
 from chmcnn.baselines import HMCNF, HMCNR
@@ -45,6 +45,68 @@ def test_a_class_has_the_output_of_its_level_in_its_own_column(kind: type[Stacke
     outputs = network(torch.randn(7, 5))
     assert outputs.shape == (7, 2, 5)
     assert outputs[0, 0].tolist() == [10, 0, 20, 11, 1]
+
+
+def by_hand(linear: nn.Module, x: Tensor) -> Tensor:
+    assert isinstance(linear, nn.Linear)
+    return x @ linear.weight.T + linear.bias
+
+
+def normalised(after: nn.Module, x: Tensor) -> Tensor:
+    assert isinstance(after, nn.Sequential)
+    norm = after[0]
+    assert isinstance(norm, nn.BatchNorm1d)
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    return (x - norm.running_mean) / (norm.running_var + norm.eps).sqrt() * norm.weight + norm.bias
+
+
+def states_of_layers(network: Stacked, x: Tensor) -> list[Tensor]:
+    """Each layer is given the state above it, and the features."""
+    first = normalised(network.after_state[0], by_hand(network.layers[0], x)).relu()
+    second = normalised(network.after_state[1], by_hand(network.layers[1], torch.cat((first, x), dim=1))).relu()
+    third = normalised(network.after_state[2], by_hand(network.layers[2], torch.cat((second, x), dim=1))).relu()
+    return [first, second, third]
+
+
+def states_of_cell(network: Recurrent, x: Tensor) -> list[Tensor]:
+    """Gates of an LSTM: what of the memory is kept, what is added to it, and what of it is told."""
+    cell, states = network.cell, []
+    state = memory = torch.zeros(len(x), cell.hidden_size)
+    for after in network.after_state:
+        gates = x @ cell.weight_ih.T + cell.bias_ih + state @ cell.weight_hh.T + cell.bias_hh
+        add, keep, new, tell = gates.chunk(4, dim=1)
+        memory = keep.sigmoid() * memory + add.sigmoid() * new.tanh()
+        state = tell.sigmoid() * memory.tanh()
+        states.append(normalised(after, state))
+    return states
+
+
+@both_networks
+def test_a_forward_pass_is_the_one_done_by_hand(kind: type[Stacked | Recurrent]) -> None:
+    torch.manual_seed(0)
+    levels = np.array([1, 0, 2, 1, 0])
+    network, x = kind(5, levels, units=8, branch_units=6, dropout=0.6), torch.randn(7, 5)
+    for _ in range(20):
+        network(torch.randn(30, 5))  # so that there is something to normalise
+    found = network.eval()(x)
+    states = states_of_layers(network, x) if isinstance(network, Stacked) else states_of_cell(network, x)
+    local = torch.empty(7, 5)
+    for level, state in enumerate(states):
+        branch = network.branches[level] if isinstance(network, Stacked) else network.shared_branch
+        hidden = normalised(network.after_branch[level], by_hand(branch, state).relu())
+        local[:, levels == level] = by_hand(network.level_outputs[level], hidden)
+    torch.testing.assert_close(found, torch.stack((local, by_hand(network.output, states[-1])), dim=1))
+
+
+@both_systems
+@pytest.mark.parametrize(("options", "expected"), [({}, 0.6), ({"dropout": 0.25}, 0.25)])
+def test_states_and_branches_of_all_levels_are_dropped_out(
+    kind: type[HMCNF | HMCNR], options: dict[str, Any], expected: float
+) -> None:
+    network = fitted(kind, epochs=1, **options).network_
+    shares = [module.p for module in network.modules() if isinstance(module, nn.Dropout)]
+    assert shares == [expected] * 2 * (DATA.hierarchy.depths.max() + 1)
 
 
 @both_networks
