@@ -9,13 +9,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
-from benchmarks.presets import PUBLISHED
+from benchmarks.presets import PUBLISHED, SEEDS
 from chmcnn import runs
 from chmcnn.experiments import published
 
@@ -127,12 +128,16 @@ def presets() -> str:
         if not (RESULTS / f"presets/{name}-paper.json").exists():
             continue  # not run yet: `python -m benchmarks.presets` runs what is missing
         default, paper = (load(f"presets/{name}-{preset}") for preset in ("default", "paper"))
-        scores = (f"{run['test AU(PRC)']:.4f}" for run in (default, paper))
-        seconds = [run["processor seconds"] for run in (default, paper)]
+        scores = [np.array(run["test AU(PRC)"], ndmin=1) for run in (default, paper)]
+        seconds = [float(np.mean(run["processor seconds"])) for run in (default, paper)]
+        ours = f"{scores[0].mean():.4f} ± {scores[0].std(ddof=1):.4f}"
         times = (f"{each:.0f} s" for each in seconds)
-        cells.append([name, f"{figure:.3f}", *scores, *times, f"{seconds[0] / seconds[1]:.2f}"])
+        cells.append([name, f"{figure:.3f}", ours, f"{scores[1][0]:.4f}", *times, f"{seconds[0] / seconds[1]:.2f}"])
     header = ["data set", "published", "default", "paper", "time, default", "time, paper", "ratio"]
-    source = "One seed, test rows, processor time on one thread, both in one run of `python -m benchmarks.presets`."
+    source = (
+        f"Test rows; the default over {SEEDS['default']} seeds, the paper's preset with one. Processor time of one "
+        "training on one thread. Run by `python -m benchmarks.presets`."
+    )
     return _table(header, cells) + f"\n{source}\n"
 
 
