@@ -321,8 +321,9 @@ class NeuralClassifier(HierarchicalClassifier):
         chosen = {name: self._of_preset(name) for name in names}
         if self.streamed_ and self.refit is None:
             chosen["refit"] = False  # rows of a stream cannot be joined with those that were validated on
-        if self.learning_rate is None and self.network is None and not self.streamed_:
-            chosen["learning_rate"] = preset(self.preset, self.presets).learning_rate(self._columns())
+        if self.learning_rate is None:
+            own = self.network is not None or self.streamed_
+            chosen["learning_rate"] = preset(self.preset, self.presets).rate(None if own else self._columns())
         return training.Settings(**chosen, precision=self.precision, seed=self._drawn)
 
     def _mask(self) -> NDArray[np.bool_] | None:

@@ -32,15 +32,17 @@ class Preset:
         factor = 2 if self.scaled and columns > 100 else 1
         return tuple(factor * width for width in self.widths)
 
-    def learning_rate(self, columns: int) -> float:
+    def rate(self, columns: int | None) -> float:
         """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
 
-        >>> PRESETS["default"].learning_rate(50), PRESETS["default"].learning_rate(300)
-        (0.002, 0.0005)
+        None stands for a network of the user's own, which has the usual rate of Adam at most.
+
+        >>> PRESETS["default"].rate(50), PRESETS["default"].rate(300), PRESETS["default"].rate(None)
+        (0.002, 0.0005, 0.001)
         """
         if not self.scaled:
             return self.settings.learning_rate
-        return min(self.settings.learning_rate, 0.15 / min(columns, 1001))
+        return min(self.settings.learning_rate, 1e-3 if columns is None else 0.15 / min(columns, 1001))
 
 
 PRESETS: dict[str, Preset] = {
