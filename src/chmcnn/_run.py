@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from chmcnn.errors import ChmcnnError
 
@@ -60,12 +61,12 @@ class Run:
 def average(run: Run, decay: float) -> None:
     """Let the weights of this step flow into the average, which is over fewer steps at the beginning."""
     run.steps += 1
-    part = max(1 - decay, 9 / (9 + run.steps))
-    for name, value in run.network.named_parameters():
-        if name in run.averaged:
-            run.averaged[name].lerp_(value.detach(), part)
-        else:
-            run.averaged[name] = value.detach().clone()
+    if not run.averaged:
+        run.averaged = {name: value.detach().clone() for name, value in run.network.named_parameters()}
+        return
+    kept = min(decay, run.steps / (9 + run.steps))
+    names, values = zip(*run.network.named_parameters(), strict=True)
+    get_ema_multi_avg_fn(kept)([run.averaged[name] for name in names], values, run.steps)
 
 
 @contextmanager
