@@ -144,16 +144,22 @@ def presets() -> str:
 def systems() -> str:
     """Test AU(PRC) of all systems beside the published figures."""
     found, theirs = _compared("systems"), published.auprc()
-    cells = []
-    for name in dict.fromkeys(found["system"]):
-        row = [name]
-        for dataset in dict.fromkeys(found["dataset"]):
-            ours = found[(found["system"] == name) & (found["dataset"] == dataset)]["auprc"]
-            row.append(f"{ours.mean():.3f} ± {ours.std():.3f} ({_published(theirs, dataset, name)})")
-        cells.append(row)
-    table = _table(["system", *dict.fromkeys(found["dataset"])], cells)
-    said = f"Test rows, mean and deviation of {_count(found)} seeds, and in brackets the published figure."
-    return f"{table}\n{said} {_command(found)}\n"
+    datasets = list(dict.fromkeys(found["dataset"]))
+    groups = dict(iter(found.groupby(["system", "dataset"])["auprc"]))
+    cells = [
+        [name, *(_cell(groups.get((name, each)), theirs[name].get(each, math.nan)) for each in datasets)]
+        for name in dict.fromkeys(found["system"])
+    ]
+    said = "Test rows: mean and deviation, in brackets the seeds, and then the published figure."
+    return f"{_table(['system', *datasets], cells)}\n{said} {_command(found)}\n"
+
+
+def _cell(ours: "pd.Series[float] | None", theirs: float) -> str:
+    shown = "-" if math.isnan(theirs) else f"{theirs:.3f}"
+    if ours is None:
+        return f"not run; {shown}"
+    deviation = f" ± {ours.std():.3f}" if len(ours) > 1 else ""
+    return f"{ours.mean():.3f}{deviation} ({len(ours)}); {shown}"
 
 
 def ablation() -> str:
@@ -166,21 +172,12 @@ def ablation() -> str:
     ]
     overall = [f"**{means[each].mean():.4f}** ({theirs[each][means.index].mean():.4f})" for each in names]
     table = _table(["data set", *names], [*cells, ["mean", *overall]])
-    return f"{table}\nValidation rows, {_count(found)} seeds, and in brackets the published figure. {_command(found)}\n"
+    return f"{table}\nValidation rows, one seed, and in brackets the published figure. {_command(found)}\n"
 
 
 def _compared(name: str) -> pd.DataFrame:
     """The results of a comparison whose run files are kept below ``results/``."""
     return runs.collect(ROOT / "results" / name / "runs")
-
-
-def _published(table: pd.DataFrame, dataset: str, system: str) -> str:
-    figure = table[system].get(dataset, float("nan"))
-    return "-" if math.isnan(figure) else f"{figure:.3f}"
-
-
-def _count(found: pd.DataFrame) -> int:
-    return int(found["seed"].nunique())
 
 
 def _command(found: pd.DataFrame) -> str:

@@ -448,6 +448,16 @@ def test_streams_that_cannot_be_trained_on_are_refused() -> None:
         model.fit(torch.utils.data.DataLoader(Only(data)), validation_data=data)
     with pytest.raises(LabelError, match=r"Labels of batch 0 have shape \(4, 2\); expected 0 and 1 of shape"):
         model.fit(torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, 2)), validation_data=None)
+    with pytest.raises(LabelError, match=r"Labels of batch 0 have the value 2\.0; expected 0 and 1"):
+        model.fit(torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.full((20, 15), 2.0)))
+    with pytest.raises(ChmcnnError, match="The Dataset is empty"):
+        model.fit(Pictures(slice(0, 0)))
+    with pytest.raises(ChmcnnError, match=r"A row of the data has shape \(2, 4\), however the default network"):
+        CHMCNNClassifier(DATA.hierarchy).fit(data)
+    with pytest.raises(ChmcnnError, match="validation_data is of type Pictures; expected a pair"):
+        fitted().fit(DATA.train.X, DATA.train.Y, validation_data=data)
+    with pytest.raises(ChmcnnError, match="partial_fit takes tables only"):
+        CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=1).fit(data).partial_fit(DATA.train.X, DATA.train.Y)
     with pytest.raises(ChmcnnError, match="needs labels in memory"):
         CHMCNNClassifier(DATA.hierarchy, network=flat, class_weight="balanced").fit(data)
     with pytest.raises(ChmcnnError, match="was trained on a table"):

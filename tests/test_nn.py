@@ -34,6 +34,13 @@ def y() -> Tensor:
 
 
 @pytest.mark.usefixtures("path")
+def test_networks_that_cannot_be_are_told() -> None:
+    with pytest.raises(ChmcnnError, match=r"widths is \(0,\); expected whole numbers above 0"):
+        MLP(3, 2, widths=(0,))
+    with pytest.raises(ChmcnnError, match="dropout is 2; expected a number from 0 to below 1"):
+        MLP(3, 2, dropout=2)
+
+
 def test_modules_are_the_functions(network: nn.Sequential, x: Tensor, y: Tensor) -> None:
     logits = network[0](x)
     weight, mask = np.linspace(1, 2, 60, dtype=np.float32), HIERARCHY.depths > 0

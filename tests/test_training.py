@@ -225,6 +225,8 @@ def test_bad_settings_and_networks_are_told() -> None:
     }.items():
         with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
             Settings(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ChmcnnError, match="epochs is 'a'; expected 1 or more"):
+        Settings(epochs="a")  # type: ignore[arg-type]
     with pytest.raises(ChmcnnError, match="schedule is 'step'; expected one of constant, cosine"):
         Settings(schedule="step")  # type: ignore[arg-type]
     with pytest.raises(ChmcnnError, match=r"The loss of epoch \d is (nan|inf); try a smaller learning_rate"):

@@ -103,7 +103,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "system": type(model).__name__,
         "settings": {name: getattr(model, name) for name in (*_SETTINGS, *model.own_settings)} | model.shape(),
         "seed": model._drawn,  # noqa: SLF001
-        "epochs trained": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
+        "epochs of partial_fit": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
         "own network": model.network is not None,
         **_input(model),
         "best epoch": model.best_epoch_,
@@ -208,8 +208,8 @@ def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, 
     weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
     network.load_state_dict(weights)
     model.network_ = network.to(model.device_).eval()
-    if facts["epochs trained"]:
-        model.go_on_from(facts["epochs trained"], tensors)
+    if facts["epochs of partial_fit"]:
+        model.go_on_from(facts["epochs of partial_fit"], tensors)
 
 
 def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:

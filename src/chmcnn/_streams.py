@@ -56,8 +56,10 @@ class Stream:
             return self, replace(self, data=given).collected()
         if given is not None:
             return self, Rows(_in_memory(given[0]), torch.tensor(_targets.matrix(given[1], self.hierarchy)))
-        if not isinstance(self.data, Dataset) or not hasattr(self.data, "__len__") or not share:
+        if isinstance(self.data, DataLoader | IterableDataset) or not hasattr(self.data, "__len__") or not share:
             return self, None
+        if not len(self.data):
+            raise ChmcnnError("The Dataset is empty; expected at least one row.")
         train, held = random_split(self.data, [1 - share, share], torch.Generator().manual_seed(seed))
         return replace(self, data=train), replace(self, data=held).collected() if len(held) else None
 
@@ -75,11 +77,15 @@ class Stream:
         raise ChmcnnError("The data gives no batch; expected at least one row.")
 
     def _closed(self, y: Tensor, number: int) -> Tensor:
-        if y.ndim != 2 or y.shape[1] != len(self.hierarchy) or not ((y == 0) | (y == 1)).all():
+        if not isinstance(y, Tensor) or y.ndim != 2 or y.shape[1] != len(self.hierarchy):
+            kind = f"have shape {tuple(y.shape)}" if isinstance(y, Tensor) else f"are of type {type(y).__name__}"
             raise LabelError(
-                f"Labels of batch {number} have shape {tuple(y.shape)}; expected 0 and 1 of shape (rows, "
-                f"{len(self.hierarchy)}), in the order of hierarchy.classes."
+                f"Labels of batch {number} {kind}; expected 0 and 1 of shape (rows, {len(self.hierarchy)}), in the "
+                "order of hierarchy.classes."
             )
+        wrong = y[(y != 0) & (y != 1)]
+        if len(wrong):
+            raise LabelError(f"Labels of batch {number} have the value {wrong[0].item()}; expected 0 and 1.")
         return max_constraint(y.float(), self.hierarchy).bool()
 
 

@@ -192,6 +192,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _parts(self, X: Any, truth: NDArray[np.bool_], given: Any) -> tuple[Part, Part | None]:  # noqa: ANN401, N803
         """Training and validation rows: those given, or drawn by the seed. None where they would have no label."""
         if given is not None:
+            if not isinstance(given, tuple | list) or len(given) != 2:
+                kind = type(given).__name__
+                raise ChmcnnError(f"validation_data is of type {kind}; expected a pair (X, y), as X and y are here.")
             held = self._truth(*given)
             return self._learnt(X, truth), self._part(given[0], held)
         size = round(self.validation * len(truth))

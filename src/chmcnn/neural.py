@@ -188,6 +188,11 @@ class NeuralClassifier(HierarchicalClassifier):
             raise ChmcnnError("There are no rows to validate on: give validation_data, or epochs and a threshold.")
         self.streamed_, self.feature_shape_ = True, train.feature_shape()
         self.n_features_in_ = math.prod(self.feature_shape_)
+        if self.network is None and len(self.feature_shape_) != 1:
+            raise ChmcnnError(
+                f"A row of the data has shape {self.feature_shape_}, however the default network takes one dimension: "
+                "give network=."
+            )
         held = self._train(train, valid and valid.to(self.device_))
         self.thresholds_ = self._thresholds(None if valid is None else valid.y.numpy(), held)
 

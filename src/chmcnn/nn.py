@@ -127,6 +127,10 @@ class MLP(nn.Sequential):
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ChmcnnError(f"activation is {activation!r}; expected one of {', '.join(map(repr, _ACTIVATIONS))}.")
+        if not all(isinstance(width, int | np.integer) and width > 0 for width in widths):
+            raise ChmcnnError(f"widths is {widths!r}; expected whole numbers above 0, such as (500, 500).")
+        if not (isinstance(dropout, int | float) and 0 <= dropout < 1):
+            raise ChmcnnError(f"dropout is {dropout!r}; expected a number from 0 to below 1.")
         layers: list[nn.Module] = []
         for before, after in pairwise((features, *widths)):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]

@@ -87,9 +87,9 @@ class Settings:
         least = {"epochs": 1, "batch_size": 1, "patience": 0, "weight_decay": 0, "averaging": 0, "seed": 0}
         for name, value in least.items():
             given = getattr(self, name)
-            if given is not None and not given >= value:
+            if given is not None and not (isinstance(given, int | float) and given >= value):
                 raise ChmcnnError(f"{name} is {given!r}; expected {value} or more.")
-        if not 0 < self.learning_rate < math.inf:
+        if not isinstance(self.learning_rate, int | float) or not 0 < self.learning_rate < math.inf:
             raise ChmcnnError(f"learning_rate is {self.learning_rate!r}; expected a positive number.")
         for name, known in {"schedule": ("constant", "cosine"), "precision": ("float32", "bfloat16")}.items():
             if getattr(self, name) not in known:

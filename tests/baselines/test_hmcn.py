@@ -197,7 +197,7 @@ def test_onnx_gives_the_same_coherent_probabilities(kind: type[HMCNF | HMCNR], t
 
 @both_systems
 def test_classes_on_one_level_are_refused(kind: type[HMCNF | HMCNR]) -> None:
-    with pytest.raises(ChmcnnError, match=r"needs levels: the 2 classes .* use CHMCNNClassifier"):
+    with pytest.raises(ChmcnnError, match=r"needs levels: the 2 classes .* use C-HMCNN"):
         kind(Hierarchy.from_paths(["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
     star = Hierarchy.from_paths(["root/a", "root/b", "root/c"])
     with pytest.raises(ChmcnnError, match="needs levels: the 3 classes"):

@@ -78,9 +78,10 @@ class _HMCN(NeuralClassifier):
     def _decide(self, y: Any) -> None:  # noqa: ANN401
         super()._decide(y)
         if not self._levels().any():
+            name = type(self).__name__.replace("HMCN", "HMCN-")
             raise ChmcnnError(
-                f"{type(self).__name__} needs levels: the {self.evaluated_.sum()} classes that count are all on one "
-                "level of the hierarchy. Give a hierarchy with edges between them, or use CHMCNNClassifier."
+                f"{name} needs levels: the {self.evaluated_.sum()} classes that count are all on one level of the "
+                "hierarchy. Give a hierarchy with edges between them, or use C-HMCNN, which is CHMCNNClassifier."
             )
 
     def _levels(self) -> NDArray[np.int64]:

@@ -76,9 +76,12 @@ def compare(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Run several systems on the same data, and tell which is better, and whether that may be chance.
 
-    Each result is kept in a file of its own: the same command goes on after an interrupt, and runs nothing twice. More
-    systems, seeds or data sets can be added later. A table of your own is tested on 20 % of its rows, drawn with the
-    seed, or in folds.
+    Each result is kept in a file: the same command goes on after an interrupt.
+
+    A table of your own is tested on 20 % of its rows, drawn with the seed, or in folds.
+
+    Systems: C-HMCNN, HMCN-F, HMCN-R, HMC-LMLP, Clus-HMC, Clus-Ens, DHN, f+, f+max, g+, h+ (which is f+), h+MCM,
+    Logistic and hiclass.
 
     [bold]Examples[/bold]
 
