@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import torch
+
 from chmcnn import _processes
 from chmcnn._names import nearest
 from chmcnn._splits import Source
@@ -152,7 +154,8 @@ def _results(
         told(there, False)  # noqa: FBT003
         yield cell.path(folder), there
     jobs = min(jobs, max(len(left), 1))
-    ready = partial(run, threads=max(_processes.cores() // jobs, 1), command=command)
+    threads = max(min(_processes.cores() // jobs, torch.get_num_threads()), 1)
+    ready = partial(run, threads=threads, command=command)
     for wait in (False, True):  # what another process is at comes last
         tasks = [partial(ready, cell, known.source, folder, data=known.digest, wait=wait) for cell, known in left]
         busy = []

@@ -217,3 +217,11 @@ def test_help_shows_examples_and_whole_options(tmp_path: Path) -> None:
         shown = ok(command, "--help", cwd=tmp_path)
         assert example in shown
         assert "…" not in shown, "every option fits a narrow terminal"
+
+
+def test_classes_that_no_training_row_has_are_told(tmp_path: Path) -> None:
+    rows = [f"{number},{'dog' if number % 2 else 'cat'}" for number in range(40)]
+    (tmp_path / "my.csv").write_text("\n".join(["size,labels", *rows]))
+    (tmp_path / "edges.csv").write_text("parent,child\nanimal,dog\nanimal,cat\nanimal,yak\n")
+    arguments = ("train", "my.csv", "--hierarchy", "edges.csv", "--epochs", "1", "-o", "model")
+    assert "No training row has 'yak': it cannot be learnt." in run(*arguments, cwd=tmp_path).stderr

@@ -68,6 +68,11 @@ class Job(NamedTuple):
     test: Table | None
     evaluated: NDArray[np.bool_] | None
 
+    def never_seen(self) -> list[str]:
+        """Classes that no training row has."""
+        seen = self.train.Y.any(axis=0)
+        return [name for name, has in zip(self.train.hierarchy.classes, seen, strict=True) if not has]
+
 
 def known(  # noqa: PLR0913 -- what a data set is found by
     name: str,

@@ -134,6 +134,8 @@ def train(  # noqa: PLR0913 -- one for each option
             if given is not None:
                 raise DatasetError(f"{data} has a {part} part of its own; it takes no --{option}.")
         job = _data.known_job(_data.known(data, data_dir, reading, seed=seed, quiet=quiet))
+    if job.never_seen():
+        _output.notice(f"No training row has {_shortened(job.never_seen())}: it cannot be learnt.", quiet=quiet)
     state = output.with_name(f".{output.name}.training")
     model = CHMCNNClassifier(
         job.train.hierarchy,
@@ -156,3 +158,9 @@ def train(  # noqa: PLR0913 -- one for each option
         _output.print_json(_output.outcome(model, evaluation, output))
     else:
         _output.show(evaluation, output)
+
+
+def _shortened(names: list[str]) -> str:
+    """Some names, and how many more there are."""
+    more = f" or any of {len(names) - 3:,} other classes" if len(names) > 3 else ""
+    return ", ".join(map(repr, names[:3])) + more
