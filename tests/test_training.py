@@ -154,7 +154,7 @@ def test_a_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_training_or_a_broken_one_is_refused(tmp_path: Path) -> None:
     run(checkpoint=tmp_path)
-    with pytest.raises(ChmcnnError, match="belongs to a training with other settings"):
+    with pytest.raises(ChmcnnError, match="belongs to a training with other network and settings"):
         run(dataclasses.replace(SETTINGS, seed=3), checkpoint=tmp_path)
     other = Rows(rows("train").x, rows("train").y.flip(0))
     with pytest.raises(ChmcnnError, match="belongs to a training with other training rows"):

@@ -15,6 +15,7 @@ from chmcnn.presets import PRESETS
 TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 OPTIONS = (
     *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
+    *("--averaging", "2"),
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
     *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
 )
@@ -36,6 +37,7 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "learning_rate": 0.01,
         "weight_decay": 0.0,
         "schedule": "cosine",
+        "averaging": 2.0,
         "precision": "bfloat16",
         "validation": 0.3,
         "patience": 1,

@@ -6,6 +6,7 @@ import json as json_
 import re
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -113,9 +114,15 @@ def compare(  # noqa: PLR0913 -- one for each option
     command = shlex.join(["chmcnn", *sys.argv[1:]])
     total = len(sources) * len(chosen) * (folds or plan.seeds)
     with Display(chosen, total, quiet=quiet) as progress:
-        found = comparison.compare(
-            sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress
-        )
+        try:
+            found = comparison.compare(
+                sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress
+            )
+        except ChmcnnError:
+            with suppress(OSError):  # of a folder with results in it
+                (output / comparison.RUNS).rmdir()
+                output.rmdir()
+            raise
     _output.write(output / "comparison.json", dumps(found.facts()))
     _output.write(output / "comparison.html", page(found, command))
     if json:
