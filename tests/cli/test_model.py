@@ -141,9 +141,9 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
         "--hierarchy",
         "edges.json",
         "--epochs",
-        "150",
+        "60",
         "--patience",
-        "150",
+        "60",
         "--quiet",
         "-o",
     )

@@ -1,16 +1,9 @@
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import matplotlib.image
 import pytest
-
-CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([CHMCNN, *arguments], capture_output=True, text=True, check=False, cwd=cwd)  # noqa: S603
+from tests.cli.inside import run
 
 
 def test_it_prints_what_was_delegated_and_draws_it(tmp_path: Path) -> None:
