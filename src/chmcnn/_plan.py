@@ -22,6 +22,7 @@ What was tried, on the Gene Ontology (4,126 classes, 5,827 edges, 38,578 pairs o
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
@@ -121,7 +122,8 @@ def plan_of(hierarchy: Hierarchy, device: torch.device) -> Plan:
         return Plan(hierarchy)  # which says why not
     on_device = _plans.setdefault(hierarchy, {})
     if device not in on_device:
-        plan = Plan(hierarchy, device)
+        with torch.inference_mode(mode=False) if torch.is_inference_mode_enabled() else nullcontext():
+            plan = Plan(hierarchy, device)  # is kept, and used where gradients are as well
         if type(plan.base) is not Tensor:  # while a model is exported: a stand-in without values
             return plan
         on_device[device] = plan
