@@ -31,24 +31,8 @@ if TYPE_CHECKING:
 
 _FORMAT, _VERSION = "chmcnn-model", 1
 _FACTS, _TENSORS = "model.json", "model.safetensors"
-_SETTINGS = (
-    "preset",
-    "widths",
-    "dropout",
-    "epochs",
-    "batch_size",
-    "learning_rate",
-    "weight_decay",
-    "patience",
-    "refit",
-    "schedule",
-    "averaging",
-    "precision",
-    "class_weight",
-    "validation",
-    "threshold",
-    "preprocess",
-)
+_NOT_KEPT = {"hierarchy", "network", "device", "evaluated", "random_state", "checkpoint", "verbose"}
+"""Parameters that are kept in another form, or are for the user of a model to say."""
 
 
 def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[str, bytes] | None = None) -> None:
@@ -101,7 +85,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         "system": type(model).__name__,
-        "settings": {name: getattr(model, name) for name in (*_SETTINGS, *model.own_settings)} | model.shape(),
+        "settings": {name: getattr(model, name) for name in _kept(model)} | model.shape(),
         "seed": model._drawn,  # noqa: SLF001
         "epochs of partial_fit": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
         "own network": model.network is not None,
@@ -113,6 +97,11 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     facts["digest"] = _digest(facts)
     (folder / _TENSORS).write_bytes(content)
     (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
+
+
+def _kept(model: NeuralClassifier) -> list[str]:
+    """The names of the settings that are kept as they are."""
+    return [name for name in model.get_params(deep=False) if name not in _NOT_KEPT]
 
 
 def _input(model: NeuralClassifier) -> dict[str, Any]:
@@ -141,7 +130,7 @@ def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  
     if facts.get("own network") and network is None:
         raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
     try:
-        settings = {name: facts["settings"][name] for name in (*_SETTINGS, *cls.own_settings)}
+        settings = {name: facts["settings"][name] for name in _kept(cls())}
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
             network=network,

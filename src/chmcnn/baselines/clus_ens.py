@@ -26,8 +26,7 @@ class ClusEns(ClusHMC):
         How many to grow at a time; -1 is one for each core, and None one for each thread that torch may use. The
         result does not depend on it.
     variance
-        As in `ClusHMC`. The default takes half of the time of 1, and on validation rows of cellcycle_FUN changed the
-        AU(PRC) by 0.002, less than another seed does.
+        As in `ClusHMC`. The default is quicker than 1, and not exact.
     hierarchy, significance, min_samples_leaf, depth_weight, validation, threshold, preprocess, evaluated, verbose
         See `ClusHMC`.
     random_state
