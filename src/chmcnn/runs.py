@@ -5,8 +5,6 @@ A finished cell is never run again, and never by two processes at once.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import re
 import sys
@@ -20,8 +18,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from chmcnn import __version__, _json, metrics
-from chmcnn._files import atomic
+from chmcnn import __version__, _kept, metrics
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError, FileError
@@ -50,7 +47,7 @@ class Cell:
         """Where its result is kept; other options give another file."""
         part = f"seed{self.seed}" if self.fold is None else f"fold{self.fold}of{self.folds}"
         name = re.sub(r"[^\w.+-]", "_", f"{self.dataset}-{self.system}-{part}")
-        return folder / f"{name}-{_checksum(asdict(self))[:8]}.json"
+        return folder / f"{name}-{_kept.checksum(asdict(self))[:8]}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def run(  # noqa: PLR0913 -- all by name, each with a default
         known = finished(cell, folder, data)
         if known is None:
             known = _ran(cell, source, data, threads, command)
-            _write(path, known)
+            _kept.write(path, asdict(known))
     return known
 
 
@@ -154,16 +151,7 @@ def finished(cell: Cell, folder: Path, data: str) -> Run | None:
 
 def read(path: Path) -> Run:
     """Read a result, and refuse one that was changed since it was written."""
-    way_out = "remove it, and the same command runs that part again"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        checksum = content.pop("checksum")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise FileError(f"it is not the file of a result; {way_out}", path) from None
-    except OSError as error:
-        raise FileError(f"it cannot be read: {error.strerror}", path) from None
-    if checksum != _checksum(content):
-        raise FileError(f"it was changed after it was written: its content does not fit its checksum; {way_out}", path)
+    content = _kept.read(path)
     content["figures"] = Figures(**content["figures"]) if content["figures"] else None
     return Run(**content | {"cell": Cell(**content["cell"])})
 
@@ -282,13 +270,3 @@ def _lock_of(path: Path) -> Path:
     except OSError as error:
         raise FileError(f"the folder cannot be written to: {error.strerror}; name another one", path.parent) from None
     return folder / f"{path.stem}.lock"
-
-
-def _write(path: Path, done: Run) -> None:
-    content = json.loads(_json.dumps(asdict(done)))
-    with atomic(path) as temporary:
-        temporary.write_text(_json.dumps(content | {"checksum": _checksum(content)}), encoding="utf-8")
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,49 @@
+"""Results in files of JSON that tell if they were changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from chmcnn import _json
+from chmcnn._files import atomic
+from chmcnn.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a result with its checksum, all at once.
+
+    >>> import tempfile; from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder, "mine.json"), {"figure": 0.5})
+    ...     read(Path(folder, "mine.json"))
+    {'figure': 0.5}
+    """
+    plain = json.loads(_json.dumps(content))
+    with atomic(path) as temporary:
+        temporary.write_text(_json.dumps(plain | {"checksum": checksum(plain)}), encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a result, and refuse one that was changed since it was written."""
+    way_out = "remove it, and the same command runs that part again"
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        written = content.pop("checksum")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FileError(f"it is not the file of a result; {way_out}", path) from None
+    except OSError as error:
+        raise FileError(f"it cannot be read: {error.strerror}", path) from None
+    if written != checksum(content):
+        raise FileError(f"it was changed after it was written: its content does not fit its checksum; {way_out}", path)
+    return content
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """A digest that is the same for the same content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
