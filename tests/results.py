@@ -1,10 +1,13 @@
 """Results of comparisons that nobody has run."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chmcnn import _kept
 from chmcnn._summary import Comparison, summarise
 from chmcnn.runs import Cell, Figures, Run, versions
 
@@ -36,3 +39,17 @@ def summed_up(  # the defaults are those of a comparison on one data set
     sizes = {name: {"rows": 100, "features": 5, "classes": 10} for name in datasets}
     defaults: dict[str, Any] = {"drawn": dict.fromkeys(datasets, folds), "missing": "last"}
     return summarise(runs, systems=systems, sizes=sizes, **defaults | options)
+
+
+def write_runs(
+    folder: Path,
+    scores: Mapping[str, Sequence[float]],
+    system: str = "C-HMCNN",
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Files of results: for each data set a score for each seed."""
+    for dataset, values in scores.items():
+        for seed, score in enumerate(values):
+            cell = Cell(dataset, system, dict(options or {}), seed)
+            figures = Figures(score, score, 10, 7, 0.01, 0, 10.0, 0.1, 1000, 30.0, 1)
+            _kept.write(cell.path(folder), asdict(Run(cell, "digest", figures, versions=versions())))

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from chmcnn import _processes
+from chmcnn._grid import Task, results
 from chmcnn._names import nearest
 from chmcnn._splits import Source
 from chmcnn._summary import Comparison, summarise
 from chmcnn.baselines import SYSTEMS, system
 from chmcnn.errors import ChmcnnError, FileError
-from chmcnn.runs import Cell, Run, finished, run
+from chmcnn.runs import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from chmcnn.runs import Run
     from chmcnn.significance import Missing
 
 __all__ = ["Comparison", "Plan", "Source", "compare"]
 
 RUNS = "runs"
 """The folder of results inside the folder of a comparison."""
-
-
-class _Known(NamedTuple):
-    source: Source
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,54 +113,20 @@ def compare(  # noqa: PLR0913 -- all by name, each with a default
     described = {source.name: source.described() for source in loaded}
     _refuse_small(loaded, plan)
     # Rows of a benchmark's set need not be sent about, and where it has no validation rows the seed draws them.
-    known = [
-        _Known(source if plan.folds is None else at_hand, described[source.name][0])
+    tasks = [
+        Task(cell, source if plan.folds is None else at_hand, described[source.name][0])
         for source, at_hand in zip(sources, loaded, strict=True)
+        for cell in plan.cells(source.name)
     ]
-    cells = [(cell, each) for each in known for cell in plan.cells(each.source.name)]
-    cells.sort(key=lambda pair: pair[0].fold or pair[0].seed)
-    found = dict(_results(cells, folder / RUNS, jobs or _processes.cores(), command, progress))
+    tasks.sort(key=lambda task: task.cell.fold or task.cell.seed)
+    found = dict(results(tasks, folder / RUNS, jobs=jobs, command=command, progress=progress))
     return summarise(
-        [found[cell.path(folder / RUNS)] for cell, _ in cells],
+        [found[task.cell.path(folder / RUNS)] for task in tasks],
         systems=plan.systems,
         sizes={name: sizes for name, (_, sizes) in described.items()},
         drawn={source.name: plan.folds is not None or not source.has_test_rows for source in sources},
         missing=missing,
     )
-
-
-def _results(
-    cells: list[tuple[Cell, _Known]],
-    folder: Path,
-    jobs: int,
-    command: str,
-    progress: Callable[[Run, bool], object] | None,
-) -> Iterator[tuple[Path, Run]]:
-    """The result of each cell by the path of its file, first those that are there."""
-    told = progress or (lambda _run, _fresh: None)
-    left = []
-    for cell, known in cells:
-        there = finished(cell, folder, known.digest)
-        if there is None:
-            left.append((cell, known))
-            continue
-        told(there, False)  # noqa: FBT003
-        yield cell.path(folder), there
-    jobs = min(jobs, max(len(left), 1))
-    threads = max(min(_processes.cores() // jobs, torch.get_num_threads()), 1)
-    ready = partial(run, threads=threads, command=command)
-    for wait in (False, True):  # what another process is at comes last
-        tasks = [partial(ready, cell, known.source, folder, data=known.digest, wait=wait) for cell, known in left]
-        busy = []
-        for number, result in _processes.each(tasks, jobs):
-            cell, known = left[number]
-            if result is None:
-                busy.append(left[number])
-                continue
-            done = Run(cell, known.digest, None, str(result)) if isinstance(result, _processes.Killed) else result
-            told(done, True)  # noqa: FBT003
-            yield cell.path(folder), done
-        left = busy
 
 
 def _different(sources: Sequence[Source]) -> Sequence[Source]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from chmcnn import ChmcnnError, __version__
-from chmcnn.cli import datasets
+from chmcnn.cli import datasets, reproduce
 from chmcnn.cli.compare import compare
 from chmcnn.cli.demo import demo
 from chmcnn.cli.evaluate import evaluate
@@ -29,6 +29,7 @@ app = typer.Typer(
 for _command in (demo, train, predict, evaluate, explain, compare, rectangles):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 -- the form typer calls

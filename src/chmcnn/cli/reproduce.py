@@ -1,0 +1,334 @@
+"""`chmcnn reproduce`: the paper's tables and figures, run again and put beside the published figures."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from chmcnn.cli import _output
+from chmcnn.cli._options import DataDir, Json, Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from chmcnn.experiments.recipes import Recipe
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Run the paper's experiments, and put ours beside the published figures. What is finished is not run again.",
+)
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="The folder of results; each experiment has a folder in it.")
+]
+Epochs = Annotated[int, typer.Option(min=1, help="Steps of training on all points; the paper has 20000.")]
+Runs = Annotated[int, typer.Option(min=1, help="How often to run each; the paper has 10.")]
+Datasets = Annotated[str, typer.Option(help="Names with commas between them, FUN, GO, trees, or all.")]
+Seeds = Annotated[int, typer.Option(min=1, help="How often to run each, with seeds from 0 on; the paper has 10.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one for each core.")]
+RecipeName = Annotated[
+    Literal["default", "paper"],
+    typer.Option(help="That of CHMCNNClassifier, or the paper's: batches of 4, and the settings of each data set."),
+]
+Reconstructed = Annotated[
+    Path | None,
+    typer.Option(help="A folder with train files for data sets whose own is not to be had; results are marked."),
+]
+_FOLDER = Path("results")
+
+
+@app.command()
+def figure1(*, output: Output = _FOLDER, epochs: Epochs = 20_000, json: Json = False, quiet: Quiet = False) -> None:
+    """Draw what f, g and h learn of two rectangles in three positions, and how much h delegates.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce figure1
+
+    chmcnn reproduce figure1 --epochs 2000 -o quick/
+    """
+    from chmcnn.experiments import figure1 as experiment
+
+    with _bar(quiet=quiet) as progress:
+        experiment.run(output / "figure1", epochs=epochs, command=_command(), progress=progress)
+    _show("figure1", output, json=json)
+
+
+@app.command()
+def figure2(
+    *,
+    output: Output = _FOLDER,
+    runs: Runs = 10,
+    epochs: Epochs = 20_000,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Move one rectangle into the other in 9 steps: AU(PRC) of C-HMCNN, f+ and g+ at each.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce figure2
+    """
+    from chmcnn.experiments import figure2 as experiment
+
+    with _bar(quiet=quiet) as progress:
+        experiment.run(output / "figure2", runs=runs, epochs=epochs, command=_command(), progress=progress)
+    _show("figure2", output, json=json)
+
+
+@app.command(name="nine-rectangles")
+def nine_rectangles(
+    *,
+    output: Output = _FOLDER,
+    runs: Runs = 10,
+    epochs: Epochs = 20_000,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare the paper's loss with plain cross-entropy on nine rectangles.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce nine-rectangles
+    """
+    from chmcnn.experiments import nine_rectangles as experiment
+
+    with _bar(quiet=quiet) as progress:
+        experiment.run(output / "nine-rectangles", runs=runs, epochs=epochs, command=_command(), progress=progress)
+    _show("nine-rectangles", output, json=json)
+
+
+@app.command()
+def table1(
+    *,
+    output: Output = _FOLDER,
+    datasets: Datasets = "all",
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the 20 data sets from their files.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce table1
+
+    chmcnn reproduce table1 --datasets enron,diatoms --data-dir HMC_data/
+    """
+    from chmcnn.experiments import table1 as experiment
+
+    with _bar(quiet=quiet) as progress:
+        experiment.run(
+            output / "table1", datasets=_chosen(datasets), data_dir=data_dir, command=_command(), progress=progress
+        )
+    _show("table1", output, json=json)
+
+
+@app.command()
+def table2(  # noqa: PLR0913 -- one for each option
+    *,
+    output: Output = _FOLDER,
+    datasets: Datasets = "all",
+    recipe: RecipeName = "default",
+    seeds: Seeds = 10,
+    jobs: Jobs = None,
+    reconstructed: Reconstructed = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train and test on the 20 data sets, beside all published systems, with the statistics.
+
+    Each result is kept in a file: the same command goes on after an interrupt.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce table2 --seeds 1
+
+    chmcnn reproduce table2 --datasets FUN --recipe paper --seeds 3 --jobs 2
+    """
+    _benchmark(
+        "table2", ("C-HMCNN",), _chosen(datasets), output, recipe, seeds, jobs, reconstructed, data_dir, quiet=quiet
+    )
+    _show("table2", output, json=json)
+
+
+@app.command()
+def table3(  # noqa: PLR0913 -- one for each option
+    *,
+    output: Output = _FOLDER,
+    datasets: Datasets = "FUN",
+    recipe: RecipeName = "default",
+    seeds: Seeds = 1,
+    jobs: Jobs = None,
+    reconstructed: Reconstructed = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare h+, h+MCM and C-HMCNN on the validation rows of the FunCat data sets.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce table3 --recipe paper
+    """
+    from chmcnn.experiments.table3 import SYSTEMS
+
+    _benchmark("table3", SYSTEMS, _chosen(datasets), output, recipe, seeds, jobs, reconstructed, data_dir, quiet=quiet)
+    _show("table3", output, json=json)
+
+
+@app.command()
+def table4(
+    *,
+    output: Output = _FOLDER,
+    datasets: Datasets = "all",
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the time of a prediction on each data set, against the paper's dense formula.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce table4 --datasets cellcycle_FUN,cellcycle_GO
+    """
+    from chmcnn.experiments import table4 as experiment
+
+    with _bar(quiet=quiet) as progress:
+        experiment.run(
+            output / "table4", datasets=_chosen(datasets), data_dir=data_dir, command=_command(), progress=progress
+        )
+    _show("table4", output, json=json)
+
+
+@app.command()
+def significance(*, output: Output = _FOLDER, json: Json = False) -> None:
+    """Compute the statistics of the published table.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce significance --json
+    """
+    _show("significance", output, json=json)
+
+
+@app.command(name="all")
+def everything(
+    *,
+    output: Output = _FOLDER,
+    page: Annotated[Path | None, typer.Option(help="Where to write the page; by default in the folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Make one HTML page of all results that are there; nothing is run.
+
+    [bold]Examples[/bold]
+
+    chmcnn reproduce all
+
+    chmcnn reproduce all -o my-results/ --page paper.html
+    """
+    from chmcnn.report.paper import experiments
+    from chmcnn.report.paper.page import page as made
+    from chmcnn.report.paper.section import facts
+    from chmcnn.runs import versions
+
+    found = {name: experiments.section(name, output) for name in experiments.NAMES}
+    sections = [section for section in found.values() if section]
+    missing = [(name, f"chmcnn reproduce {name}") for name, section in found.items() if section is None]
+    target = page or output / "reproduction.html"
+    _output.write(target, made(sections, missing, facts=versions()))
+    if json:
+        _output.print_json({section.name: facts(section) for section in sections})
+        return
+    checks = [check for section in sections for check in section.checks]
+    typer.echo(f"{sum(check.agrees for check in checks)} of {len(checks)} checks agree with the paper.")
+    for name, command in missing:
+        typer.echo(f"Not run yet: {name}. Run it by: {command}")
+    typer.echo(f"Page: {target}")
+
+
+def _benchmark(  # noqa: PLR0913, PLR0917 -- the options of both tables
+    name: str,
+    systems: Sequence[str],
+    datasets: Sequence[str],
+    output: Path,
+    recipe: Recipe,
+    seeds: int,
+    jobs: int | None,
+    reconstructed: Path | None,
+    data_dir: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    from chmcnn.experiments import recipes
+    from chmcnn.report.comparing import Display
+
+    found, missing = recipes.sources(datasets, data_dir=data_dir, reconstructed=reconstructed, quiet=quiet)
+    for dataset, reason in missing.items():
+        _output.notice(f"Without {dataset}: {reason}", quiet=quiet)
+    with Display(systems, len(found) * len(systems) * seeds, quiet=quiet) as progress:
+        done = recipes.run(
+            output / name / "runs",
+            found=found,
+            systems=systems,
+            recipe=recipe,
+            seeds=seeds,
+            jobs=jobs,
+            command=_command(),
+            progress=progress,
+        )
+    for run in done:
+        if run.figures is None:
+            typer.echo(f"{run.cell.system} has no result on {run.cell.dataset}: {run.reason}", err=True)
+
+
+def _chosen(datasets: str) -> list[str]:
+    """Data sets by their names, or by their kind."""
+    from chmcnn.datasets.catalogue import catalogue
+
+    known = list(catalogue().entries)
+    kinds = {kind: [name for name in known if name.endswith(f"_{kind}")] for kind in ("FUN", "GO")}
+    kinds |= {"trees": [name for name in known if "_" not in name], "all": known}
+    chosen = [name for given in filter(None, map(str.strip, datasets.split(","))) for name in kinds.get(given, [given])]
+    return [catalogue()[name].name for name in dict.fromkeys(chosen)]
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), disable=quiet) as progress:
+        task = progress.add_task("Running", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _command() -> str:
+    return shlex.join(["chmcnn", *sys.argv[1:]])
+
+
+def _show(name: str, output: Path, *, json: bool) -> None:
+    """Print a section, and write its pictures into the folder of the experiment."""
+    from chmcnn._files import atomic
+    from chmcnn.report.page import png
+    from chmcnn.report.paper import experiments
+    from chmcnn.report.paper.section import facts
+    from chmcnn.report.paper.terminal import show
+
+    section: Any = experiments.section(name, output)
+    for picture in section.pictures:
+        with atomic(output / name / f"{picture.name}.png") as temporary:
+            temporary.write_bytes(png(picture.figure))
+    if json:
+        _output.print_json(facts(section))
+        return
+    show(section)
+    for picture in section.pictures:
+        typer.echo(f"Picture: {output / name / picture.name}.png")

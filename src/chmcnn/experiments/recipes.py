@@ -1,0 +1,116 @@
+"""What tables 2 and 3 have in common: the benchmark's data sets, the recipes, and their results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from chmcnn import _grid, runs
+from chmcnn._splits import Source
+from chmcnn.datasets.catalogue import catalogue
+from chmcnn.datasets.registry import load, locate
+from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
+from chmcnn.experiments import published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+Recipe = Literal["default", "paper"]
+RECIPES: tuple[Recipe, ...] = get_args(Recipe)
+RECONSTRUCTED = " (reconstructed train)"
+"""What the name of a data set ends in if its train file is not the benchmark's."""
+
+
+class Sources(NamedTuple):
+    """Data that can be run on, and why some cannot."""
+
+    found: tuple[Source, ...]
+    missing: Mapping[str, str]
+
+
+def sources(
+    datasets: Sequence[str], *, data_dir: Path | None = None, reconstructed: Path | None = None, quiet: bool = False
+) -> Sources:
+    """Find the files of data sets, and download those that are not here.
+
+    ``reconstructed`` is a folder with train files, such as expr_FUN.train.arff, for data sets whose own is not to be
+    had. These have another name, which says so.
+    """
+    found, missing = [], {}
+    for name in datasets:
+        entry = catalogue()[name]
+        own = reconstructed / f"{name}.train.arff" if reconstructed else None
+        if own and own.is_file():
+            found.append(Source(name + RECONSTRUCTED, load(name, data_dir=data_dir, named={"train": own}, quiet=quiet)))
+            continue
+        try:
+            locate(entry.files.values(), data_dir, quiet=quiet)
+        except DownloadError as error:
+            missing[name] = str(error)
+        else:
+            found.append(Source(name, data_dir=data_dir))
+    if not found:
+        raise DatasetError(next(iter(missing.values()), "No data set is named."))
+    return Sources(tuple(found), missing)
+
+
+def options(recipe: Recipe, dataset: str) -> dict[str, Any]:
+    """What a system is given: nothing by the default recipe; by the paper's, its preset and that data set's settings.
+
+    >>> options("paper", "spo_FUN")
+    {'preset': 'paper', 'widths': [250, 250], 'learning_rate': 0.0001}
+    """
+    if recipe not in RECIPES:
+        raise ChmcnnError(f"recipe is {recipe!r}; expected one of {', '.join(map(repr, RECIPES))}.")
+    if recipe == "default":
+        return {}
+    settings: dict[str, float] = published.inference().T.to_dict()[plain(dataset)]
+    width = int(settings["hidden units"])
+    return {"preset": "paper", "widths": [width, width], "learning_rate": settings["learning rate"]}
+
+
+def plain(dataset: str) -> str:
+    """The name of a data set without the mark of a reconstructed train file."""
+    return dataset.removesuffix(RECONSTRUCTED)
+
+
+def run(  # noqa: PLR0913 -- all by name
+    folder: Path,
+    *,
+    found: Sequence[Source],
+    systems: Sequence[str],
+    recipe: Recipe,
+    seeds: int,
+    jobs: int | None = None,
+    command: str = "",
+    progress: Callable[[runs.Run, bool], object] | None = None,
+) -> list[runs.Run]:
+    """Run what is not finished yet: all data sets with the first seed, then with the second."""
+    described = {source.name: source.described()[0] for source in found}
+    tasks = [
+        _grid.Task(runs.Cell(source.name, system, options(recipe, source.name), seed), source, described[source.name])
+        for seed in range(seeds)
+        for source in found
+        for system in systems
+    ]
+    return [run for _, run in _grid.results(tasks, folder, jobs=jobs, command=command, progress=progress)]
+
+
+def collect(folder: Path) -> pd.DataFrame | None:
+    """All results, one row each, with their recipe, in the order of the published tables; None where there is none."""
+    if not any(folder.glob("[!.]*.json")):
+        return None
+    table = runs.collect(folder).dropna(subset="auprc")
+    table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
+    order = {name: place for place, name in enumerate(catalogue().entries)}
+    return table.sort_values(
+        by=["dataset", "seed"], key=lambda column: column.map(lambda value: order.get(plain(str(value)), value))
+    ).reset_index(drop=True)
+
+
+def means(table: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Mean, deviation and number of results of each data set, system and recipe."""
+    grouped = table.groupby(["dataset", "system", "recipe"], sort=False)[measure]
+    return grouped.agg(mean="mean", deviation="std", seeds="count").reset_index()

@@ -1,0 +1,100 @@
+"""The benchmark's data sets and recipes, without their files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.results import write_runs
+
+from chmcnn._splits import Source
+from chmcnn.datasets.synthetic import learnable
+from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
+from chmcnn.experiments import recipes
+
+
+def small() -> Source:
+    return Source("spo_FUN", learnable(rows=60, features=4, classes=6))
+
+
+def test_the_paper_has_settings_of_its_own_for_each_data_set() -> None:
+    assert recipes.options("default", "enron") == {}
+    assert recipes.options("paper", "enron") == {
+        "preset": "paper",
+        "widths": [1000, 1000],
+        "learning_rate": 1e-5,
+    }
+    assert recipes.options("paper", "expr_FUN" + recipes.RECONSTRUCTED)["widths"] == [1000, 1000]
+    with pytest.raises(ChmcnnError, match="recipe is 'quick'; expected one of 'default', 'paper'"):
+        recipes.options("quick", "enron")  # type: ignore[arg-type]
+
+
+def test_a_data_set_that_cannot_be_had_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def locate(files: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+        if any("expr" in file.path for file in files):
+            raise DownloadError("expr_FUN.train.arff is not here.")
+
+    monkeypatch.setattr(recipes, "locate", locate)
+    found, missing = recipes.sources(["expr_FUN", "spo_FUN"])
+    assert [source.name for source in found] == ["spo_FUN"]
+    assert missing == {"expr_FUN": "expr_FUN.train.arff is not here."}
+    with pytest.raises(DatasetError, match="not here"):
+        recipes.sources(["expr_FUN"])
+    with pytest.raises(DatasetError, match="Did you mean 'spo_FUN'"):
+        recipes.sources(["spo_FUM"])
+
+
+def test_a_train_file_that_is_not_the_benchmarks_marks_the_data_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {}
+
+    def load(name: str, **options: object) -> object:
+        given[name] = options["named"]
+        return small().data
+
+    monkeypatch.setattr(recipes, "load", load)
+    (tmp_path / "expr_FUN.train.arff").touch()
+    (source,), _ = recipes.sources(["expr_FUN"], reconstructed=tmp_path)
+    assert source.name == "expr_FUN (reconstructed train)"
+    assert given == {"expr_FUN": {"train": tmp_path / "expr_FUN.train.arff"}}
+    assert recipes.plain(source.name) == "expr_FUN"
+
+
+def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(recipes, "options", lambda recipe, _: {"preset": recipe, "epochs": 2, "widths": [4]})
+    told: list[tuple[int, bool]] = []
+
+    def run(seeds: int) -> None:
+        recipes.run(
+            tmp_path,
+            found=[small()],
+            systems=["C-HMCNN"],
+            recipe="paper",
+            seeds=seeds,
+            jobs=1,
+            progress=lambda run, fresh: told.append((run.cell.seed, fresh)),
+        )
+
+    run(1)
+    run(2)
+    assert told == [(0, True), (0, False), (1, True)]
+    table = recipes.collect(tmp_path)
+    assert table is not None
+    assert table[["recipe", "dataset", "seed"]].to_numpy().tolist() == [
+        ["paper", "spo_FUN", 0],
+        ["paper", "spo_FUN", 1],
+    ]
+
+
+def test_results_come_in_the_order_of_the_published_tables(tmp_path: Path) -> None:
+    write_runs(tmp_path, {"enron": [0.7], "expr_FUN (reconstructed train)": [0.3], "cellcycle_FUN": [0.25, 0.26]})
+    table = recipes.collect(tmp_path)
+    assert table is not None
+    assert table["dataset"].unique().tolist() == ["cellcycle_FUN", "expr_FUN (reconstructed train)", "enron"]
+    means = recipes.means(table, "auprc").set_index("dataset").loc["cellcycle_FUN"]
+    assert means["mean"] == pytest.approx(0.255)
+    assert means["seeds"] == 2
+
+
+def test_a_folder_without_results_gives_none(tmp_path: Path) -> None:
+    assert recipes.collect(tmp_path / "nothing") is None

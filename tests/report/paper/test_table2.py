@@ -1,0 +1,49 @@
+"""What is said of table 2."""
+
+from pathlib import Path
+
+from tests.results import write_runs
+
+from chmcnn.experiments import published, table2
+from chmcnn.report.paper.section import Section
+from chmcnn.report.paper.table2 import section
+
+
+def made(folder: Path, shift: float) -> Section:
+    """Ten seeds on all data sets, so much better than what was published."""
+    scores = {name: [value + shift] * 10 for name, value in published.auprc()["C-HMCNN"].items()}
+    write_runs(folder / "runs", {str(name): values for name, values in scores.items()})
+    found = table2.collect(folder)
+    assert found is not None
+    return section(found)
+
+
+def test_as_good_as_published_agrees_and_nothing_falls_short(tmp_path: Path) -> None:
+    found = made(tmp_path, 0.001)
+    (check,) = found.checks
+    assert check.agrees
+    assert check.ours == "20 of 20"
+    scores, short, statistics = found.tables
+    assert len(scores.rows) == 20
+    assert scores.rows[0][:3] == ("cellcycle_FUN", "0.256 ± 0.000 (10)", 0.255)
+    assert short.rows == ()
+    assert ("average rank, C-HMCNN", "1.25") in statistics.rows
+    assert [picture.name for picture in found.pictures] == ["differences", "ranks-default"]
+
+
+def test_what_falls_short_is_named_with_its_standard_error(tmp_path: Path) -> None:
+    found = made(tmp_path, -0.01)
+    (check,) = found.checks
+    assert not check.agrees
+    assert check.ours == "0 of 20"
+    assert "cellcycle_FUN" in check.why
+    assert found.tables[1].rows[0] == ("cellcycle_FUN", "default recipe", -0.01, 0.0, 10)
+
+
+def test_one_data_set_has_no_statistics_and_no_diagram(tmp_path: Path) -> None:
+    write_runs(tmp_path / "runs", {"enron": [0.75]})
+    result = table2.collect(tmp_path)
+    assert result is not None
+    found = section(result)
+    assert [picture.name for picture in found.pictures] == ["differences"]
+    assert found.tables[0].rows[0][1] == "0.750 (1)"

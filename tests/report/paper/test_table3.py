@@ -1,0 +1,35 @@
+"""What is said of table 3."""
+
+from pathlib import Path
+
+import pytest
+from tests.results import write_runs
+
+from chmcnn.experiments import published, table3
+from chmcnn.report.paper.section import Section
+from chmcnn.report.paper.table3 import section
+
+
+def made(folder: Path, places: dict[str, float]) -> Section:
+    for system, shift in places.items():
+        figures = published.ablation()["validation AU(PRC)"][system]
+        write_runs(folder / "runs", {str(name): [value + shift] for name, value in figures.items()}, system)
+    found = table3.collect(folder)
+    assert found is not None
+    return section(found)
+
+
+def test_the_published_order_agrees(tmp_path: Path) -> None:
+    found = made(tmp_path, dict.fromkeys(table3.SYSTEMS, 0.001))
+    (check,) = found.checks
+    assert check.agrees
+    assert check.published == "C-HMCNN 0.2411 > h+MCM 0.2368 > h+ 0.2248"
+    scores, epochs = found.tables
+    assert scores.rows[0] == ("cellcycle_FUN", *map(pytest.approx, (0.221, 0.220, 0.230, 0.229, 0.233, 0.232)))
+    assert epochs.rows[0] == ("cellcycle_FUN", 10, 74, 10, 108, 10, 106)
+    assert [row[0] for row in scores.rows][-1] == "mean"
+
+
+def test_another_order_does_not(tmp_path: Path) -> None:
+    (check,) = made(tmp_path, {"h+": 0.1, "h+MCM": 0.0, "C-HMCNN": 0.0}).checks
+    assert not check.agrees
