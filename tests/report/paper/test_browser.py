@@ -91,6 +91,6 @@ def test_a_click_on_a_head_sorts_by_number_and_another_one_the_other_way(found: 
 def test_letters_are_large_enough_and_links_are_not_blue_on_paper(found: dict[str, Any]) -> None:
     assert found["desktop"]["font"] >= 13
     assert found["phone"]["font"] >= 13
-    assert found["paper"]["font"] >= 9, "7 pt"
+    assert found["paper"]["font"] >= 10, "7.5 pt"
     assert found["desktop"]["link"] == "rgb(31, 90, 148)"
     assert found["paper"]["link"] == "rgb(34, 34, 34)"
