@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from chmcnn import __version__, _names
+from chmcnn import _names
 from chmcnn.report import significance
 from chmcnn.report.comparing import cost_texts, score_rows
-from chmcnn.report.page import inline
+from chmcnn.report.page import inline, render
 
 if TYPE_CHECKING:
     from chmcnn.comparison import Comparison
@@ -23,13 +22,10 @@ _NAMED = 3
 
 def page(found: Comparison, command: str) -> str:
     """The page: scores, ranks and what was tested, costs, and how to get it again."""
-    import jinja2
-
-    template = resources.files("chmcnn.report").joinpath("templates/comparison.html").read_text(encoding="utf-8")
     names = list(found.means.index)
     on = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} data sets"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(template).render(
+    return render(
+        "comparison.html",
         title=f"{_names.count(len(found.means.columns), 'system')} on {on}",
         found=found,
         rows=score_rows(found),
@@ -39,7 +35,6 @@ def page(found: Comparison, command: str) -> str:
         costs=[(row["dataset"], row["system"], cost_texts(row)) for row in found.details.to_dict("records")],
         repeats=int(found.runs.groupby(["dataset", "system"]).size().max()),
         folds=bool(found.runs["folds"].notna().any()),
-        version=__version__,
     )
 
 

@@ -1,9 +1,8 @@
-"""The report of a training: one HTML page that needs nothing else."""
+"""The report of a training: one HTML page that needs nothing else; and what all such pages share."""
 
 from __future__ import annotations
 
 import io
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from chmcnn import __version__
@@ -23,9 +22,6 @@ def page(
     model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, *, title: str, facts: dict[str, Any]
 ) -> str:
     """The page: data, hierarchy, learning curve, and, of rows that were held out, what the model does."""
-    import jinja2
-
-    template = resources.files("chmcnn.report").joinpath("templates/training.html").read_text(encoding="utf-8")
     drawn = {
         "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
         "history": inline(training.draw_history(model.history_)),
@@ -35,16 +31,24 @@ def page(
         drawn |= {"curve": inline(training.draw_curve(evaluation)), "levels": inline(training.draw_levels(evaluation))}
         classes = list(evaluation.by_class.items())
     shown = min(_SHOWN, max(len(classes) // 2, 1))
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(template).render(
+    return render(
+        "training.html",
         title=title,
         facts=facts,
         drawn=drawn,
         evaluation=evaluation,
         best=classes[:shown],
         worst=classes[len(classes) - shown :][::-1],
-        version=__version__,
     )
+
+
+def render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
+    """Fill in one of the templates of this package."""
+    import jinja2
+
+    loader = jinja2.PackageLoader("chmcnn.report")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.get_template(template).render(**values, version=__version__)
 
 
 def inline(figure: Figure) -> str:

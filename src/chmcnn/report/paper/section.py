@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import re
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,3 +55,40 @@ class Section:
     checks: tuple[Check, ...] = field(default=())
     tables: tuple[Table, ...] = field(default=())
     pictures: tuple[Picture, ...] = field(default=())
+
+
+def text(value: Value, digits: int) -> str:
+    """A cell as people read it.
+
+    >>> text(1234, 3), text(0.25, 3), text(None, 3), text(float("nan"), 3), text("12 of 20", 3)
+    ('1,234', '0.250', '-', '-', '12 of 20')
+    """
+    if value is None or value != value:  # noqa: PLR0124 -- NaN is what differs from itself
+        return "-"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.{digits}f}" if isinstance(value, float) else f"{value:,}"
+
+
+def texts(table: Table) -> list[list[str]]:
+    """All cells of a table as people read them."""
+    return [[text(value, table.digits) for value in row] for row in table.rows]
+
+
+def numeric(table: Table) -> list[bool]:
+    """Which columns stand to the right: those of numbers, also with something after them, but not the first.
+
+    >>> numeric(Table("", ("seed", "mean", "classes", "best"), ((0, "0.97 (0.01)", None, "f+"),)))
+    [False, True, True, False]
+    """
+    columns = zip(*texts(table), strict=True) if table.rows else [()] * len(table.columns)
+    return [place > 0 and all(re.match(r"-$|[-+]?\d", cell) for cell in column) for place, column in enumerate(columns)]
+
+
+def facts(section: Section) -> dict[str, Any]:
+    """A section as plain values, for machines; of its pictures only the names.
+
+    >>> facts(Section("table2", "Table 2", "Ours.", "chmcnn reproduce table2"))["command"]
+    'chmcnn reproduce table2'
+    """
+    return {**asdict(replace(section, pictures=())), "pictures": [picture.name for picture in section.pictures]}

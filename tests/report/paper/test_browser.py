@@ -1,0 +1,96 @@
+"""The page in a real browser, on a desktop, on a phone and on paper, where Chromium is installed."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.paper.example import FACTS, MISSING, sections
+
+from chmcnn.report.paper.page import page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WIDTHS = {"desktop": 1200, "phone": 390, "paper": 718}
+"""In pixels; paper is A4 between margins of a centimetre."""
+LISTENING = "<script>errors = []; onerror = message => { errors.push(message) };</script>"
+LOOKING = """
+const found = {};
+for (const frame of document.querySelectorAll("iframe")) {
+  const [window, page] = [frame.contentWindow, frame.contentDocument], style = window.getComputedStyle;
+  const table = page.querySelector("#figure2-table-1 + div table"), head = table.tHead.rows[0].cells[1];
+  const click = () => {
+    head.querySelector("button").click();
+    return [head.getAttribute("aria-sort"), ...[...table.tBodies[0].rows].map(row => row.cells[1].textContent)];
+  };
+  found[frame.id] = {
+    overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+    pictures: [...page.images].map(image => image.naturalWidth > 0),
+    fetched: window.performance.getEntriesByType("resource").map(each => each.name).filter(name => name[4] !== ":"),
+    font: Math.min(...[...page.querySelectorAll("td, p, li")].map(each => parseFloat(style(each).fontSize))),
+    link: style(page.querySelector("a")).color,
+    once: click(), twice: click(), sorted: table.querySelectorAll("[aria-sort]").length,
+    dangling: [...page.querySelectorAll("a")].filter(link => !page.getElementById(link.hash.slice(1))).length,
+    errors: window.errors,
+  };
+}
+document.body.textContent = JSON.stringify(found);
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a script sees of the page in frames of each width: windows themselves cannot be as narrow as a phone."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    shown = page(sections(), MISSING, facts=FACTS).replace("<head>", f"<head>{LISTENING}")
+    printed = shown.replace("@media print", "@media all")
+    frames = "".join(
+        f'<iframe id="{name}" width="{width}" srcdoc="{html.escape(printed if name == "paper" else shown)}"></iframe>'
+        for name, width in WIDTHS.items()
+    )
+    folder = tmp_path_factory.mktemp("browser")
+    file = folder / "page.html"
+    file.write_text(f"<!doctype html><body>{frames}<script>onload = () => {{{LOOKING}}}</script>", encoding="utf-8")
+    return _body(file, folder / "profile")
+
+
+def _body(file: Path, profile: Path) -> dict[str, Any]:
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}")
+    command = [str(CHROMIUM), *options, "--virtual-time-budget=2000", "--dump-dom", file.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 -- our own page
+    body = re.search("<body>(.*)</body>", done.stdout, re.DOTALL)
+    assert body, done.stdout[:1000]
+    read: dict[str, Any] = json.loads(html.unescape(body[1]))
+    return read
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_nothing_but_tables_scrolls_sideways(found: dict[str, Any], name: str) -> None:
+    assert found[name]["overflow"] == 0
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_it_works_without_errors_and_without_a_network(found: dict[str, Any], name: str) -> None:
+    assert found[name]["errors"] == []
+    assert found[name]["fetched"] == []
+    assert found[name]["pictures"] == [True]
+    assert found[name]["dangling"] == 0
+
+
+@pytest.mark.parametrize("name", ["desktop", "phone"])
+def test_a_click_on_a_head_sorts_by_number_and_another_one_the_other_way(found: dict[str, Any], name: str) -> None:
+    assert found[name]["once"] == ["ascending", "500", "20,000", "1,234,567", "-"]
+    assert found[name]["twice"] == ["descending", "1,234,567", "20,000", "500", "-"], "what is not known stays last"
+    assert found[name]["sorted"] == 1
+
+
+def test_letters_are_large_enough_and_links_are_not_blue_on_paper(found: dict[str, Any]) -> None:
+    assert found["desktop"]["font"] >= 13
+    assert found["phone"]["font"] >= 13
+    assert found["paper"]["font"] >= 10, "7.5 pt"
+    assert found["desktop"]["link"] == "rgb(31, 90, 148)"
+    assert found["paper"]["link"] == "rgb(34, 34, 34)"

@@ -1,0 +1,28 @@
+"""A section as text and as plain values."""
+
+import json
+
+from tests.report.paper.example import sections
+
+from chmcnn._json import dumps
+from chmcnn.report.paper.section import Table, facts, numeric, texts
+
+
+def test_numbers_are_written_with_the_digits_of_their_table() -> None:
+    table = Table("", ("a", "b", "c", "d"), (("x", 1234.5678, 1234, None), ("y", float("nan"), 0, "-5")), digits=1)
+    assert texts(table) == [["x", "1,234.6", "1,234", "-"], ["y", "-", "0", "-5"]]
+    assert numeric(table) == [False, True, True, True]
+
+
+def test_a_column_with_a_word_in_it_and_one_of_an_empty_table_are_told_apart() -> None:
+    assert numeric(Table("", ("a", "b"), (("x", 1), ("y", "none")))) == [False, False]
+    assert len(numeric(Table("", ("a", "b"), ()))) == 2
+
+
+def test_a_section_is_given_to_machines_as_plain_values() -> None:
+    first, second, _ = (json.loads(dumps(facts(section))) for section in sections())
+    assert first["checks"][1]["agrees"] is False
+    assert first["checks"][1]["published"] == "1.25"
+    assert second["tables"][0]["columns"][:2] == ["step", "epochs"]
+    assert second["tables"][0]["rows"][2] == [9, None, None, "-", None]
+    assert second["pictures"] == ["figure2"]
