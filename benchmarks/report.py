@@ -18,7 +18,7 @@ from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import PUBLISHED, SEEDS
 from chmcnn import runs
-from chmcnn.experiments import published
+from chmcnn.experiments import published, recipes, table3
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -164,15 +164,16 @@ def _cell(ours: "pd.Series[float] | None", theirs: float) -> str:
 
 def ablation() -> str:
     """Validation AU(PRC) of the paper's variants beside its Table 3."""
-    found, theirs = _compared("ablation"), published.ablation()["validation AU(PRC)"]
-    names = list(dict.fromkeys(found["system"]))
-    means = found.pivot_table("validation_auprc", "dataset", "system")[names]
-    cells = [
-        [str(name), *(f"{means[each][name]:.3f} ({theirs[each][name]:.3f})" for each in names)] for name in means.index
-    ]
-    overall = [f"**{means[each].mean():.4f}** ({theirs[each][means.index].mean():.4f})" for each in names]
-    table = _table(["data set", *names], [*cells, ["mean", *overall]])
-    return f"{table}\nValidation rows, one seed, and in brackets the published figure. {_command(found)}\n"
+    found, theirs = table3.collect(ROOT / "results" / "table3"), published.ablation()["validation AU(PRC)"]
+    if found is None:
+        raise AssertionError("there are no results of table3")
+    means = found.scores["default"]
+    theirs = theirs.loc[[recipes.plain(name) for name in means.index]].set_axis(means.index)
+    cells = [[name, *(f"{means[each][name]:.3f} ({theirs[each][name]:.3f})" for each in means)] for name in means.index]
+    overall = [f"**{means[each].mean():.4f}** ({theirs[each].mean():.4f})" for each in means]
+    table = _table(["data set", *means], [*cells, ["mean", *overall]])
+    said = "Validation rows, one seed, and in brackets the published figure."
+    return f"{table}\n{said} Run by `chmcnn reproduce table3`.\n"
 
 
 def _compared(name: str) -> pd.DataFrame:

@@ -12,7 +12,9 @@ def test_the_papers_own_figures_come_out() -> None:
     assert [picture.name for picture in found.pictures] == ["ranks-published"]
 
 
-def test_tables_that_are_too_small_have_ranks_alone() -> None:
-    table = pd.DataFrame({"C-HMCNN": [0.3], "HMCN-F": [0.3]}, index=["enron"])
-    assert significance.figures(table) == {"average rank, C-HMCNN": 1.5, "average rank, HMCN-F": 1.5}
+def test_small_tables_have_what_they_are_big_enough_for() -> None:
+    table = pd.DataFrame({"C-HMCNN": [0.3, 0.4], "HMCN-F": [0.3, 0.3]}, index=["enron", "diatoms"])
+    assert significance.figures(table) == {"average rank, C-HMCNN": 1.25, "average rank, HMCN-F": 1.75}
+    table = table.head(1)
+    assert significance.figures(table) == {}
     assert significance.pictures(table, "mine", "Mine") == ()

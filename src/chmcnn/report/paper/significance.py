@@ -47,8 +47,9 @@ def section() -> Section:
 
 def figures(table: pd.DataFrame) -> dict[str, float]:
     """Ranks and tests of a table of data sets x systems; those that it is too small for are left out."""
-    found = {f"average rank, {name}": float(rank) for name, rank in significance.ranks(table).items()}
+    found: dict[str, float] = {}
     try:
+        found |= {f"average rank, {name}": float(rank) for name, rank in significance.ranks(table).items()}
         found["Friedman, p"] = significance.friedman(table).p
         found["Nemenyi, critical difference"] = significance.nemenyi(table).critical_difference
         found[f"Wilcoxon against {RIVAL}, p"] = significance.wilcoxon(table[OURS], table[RIVAL]).p
