@@ -1,0 +1,116 @@
+"""reproduce, as a user runs it; data sets are small ones of other data."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.inside import run
+from tests.results import write_runs
+
+from chmcnn._splits import Source
+from chmcnn.datasets.synthetic import learnable
+from chmcnn.experiments import published, recipes
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any data set is small, and trained in a moment."""
+
+    def sources(names: list[str], **_: object) -> recipes.Sources:
+        found = [
+            Source(name, learnable(rows=60, features=4, classes=6)) for name in names if not name.startswith("expr")
+        ]
+        return recipes.Sources(tuple(found), {name: "it is not here." for name in names if name.startswith("expr")})
+
+    monkeypatch.setattr(recipes, "sources", sources)
+    monkeypatch.setattr(recipes, "options", lambda recipe, _: {"preset": recipe, "epochs": 2, "widths": [4]})
+
+
+def test_the_published_statistics_are_shown_and_drawn(tmp_path: Path) -> None:
+    done = run("reproduce", "significance", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for text in ("4.26e-15", "1.364", "6.01e-03", "chmcnn reproduce significance", "ranks-published.png"):
+        assert text in done.stdout
+    assert (tmp_path / "out/significance/ranks-published.png").read_bytes().startswith(b"\x89PNG")
+    told = json.loads(run("reproduce", "significance", "--json", cwd=tmp_path).stdout)
+    assert all(check["agrees"] for check in told["checks"])
+
+
+def test_a_figure_is_run_once_and_shown_again(tmp_path: Path) -> None:
+    first = run("reproduce", "figure1", "--epochs", "20", "-o", "out", "--quiet", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr == ""
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out/figure1").glob("*.json")}
+    again = run("reproduce", "figure1", "--epochs", "20", "-o", "out", "--quiet", cwd=tmp_path)
+    assert again.stdout == first.stdout
+    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "out/figure1").glob("*.json")}
+    assert len(list((tmp_path / "out/figure1").glob("*.png"))) >= 2
+
+
+@pytest.mark.usefixtures("small")
+def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
+    options = ("--datasets", "spo_FUN,expr_FUN,enron", "--recipe", "paper", "--jobs", "1")
+    assert run("reproduce", "table2", *options, "--seeds", "1", "-o", "two", "--quiet", cwd=tmp_path).returncode == 0
+    two = run("reproduce", "table2", *options, "--seeds", "2", "-o", "two", "--json", cwd=tmp_path)
+    one = run("reproduce", "table2", *options, "--seeds", "2", "-o", "one", "--json", cwd=tmp_path)
+    assert one.returncode == 0, one.stderr
+    assert two.stdout == one.stdout
+    assert "Without expr_FUN: it is not here." in one.stderr
+    assert [row[0] for row in json.loads(one.stdout)["tables"][0]["rows"]] == ["spo_FUN", "enron"]
+    assert len(list((tmp_path / "two/table2/runs").glob("*.json"))) == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_table3_compares_the_three_systems(tmp_path: Path) -> None:
+    done = run("reproduce", "table3", "--datasets", "spo_FUN", "--jobs", "1", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for text in ("h+MCM", "order of the means over 1 data sets", "Best epoch"):
+        assert text in " ".join(done.stdout.split())
+
+
+def test_the_page_has_all_results_that_are_there_and_names_the_others(tmp_path: Path) -> None:
+    scores = {str(name): [value] for name, value in published.auprc()["C-HMCNN"].items()}
+    write_runs(tmp_path / "out/table2/runs", scores)
+    done = run("reproduce", "all", "-o", "out", "--page", "paper.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "9 of 9 checks agree" in done.stdout
+    assert "Not run yet: figure1. Run it by: chmcnn reproduce figure1" in done.stdout
+    page = (tmp_path / "paper.html").read_text()
+    assert "AU(PRC) on 20 data sets" in page
+    assert "chmcnn reproduce nine-rectangles" in page
+    told = json.loads(run("reproduce", "all", "-o", "out", "--json", cwd=tmp_path).stdout)
+    assert list(told) == ["table2", "significance"]
+
+
+def test_a_result_that_was_edited_is_noticed(tmp_path: Path) -> None:
+    write_runs(tmp_path / "results/table2/runs", {"enron": [0.7]})
+    (path,) = (tmp_path / "results/table2/runs").glob("*.json")
+    path.write_text(path.read_text().replace("0.7", "0.8"))
+    done = run("reproduce", "all", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{path.name}: it was changed after it was written" in done.stderr
+    assert not (tmp_path / "results/reproduction.html").exists()
+
+
+def test_an_unknown_data_set_gets_the_nearest_name(tmp_path: Path) -> None:
+    done = run("reproduce", "table2", "--datasets", "enrom", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'enron'?" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_examples_of_each_experiment(tmp_path: Path) -> None:
+    names = run("reproduce", "--help", cwd=tmp_path).stdout
+    for name in (
+        "figure1",
+        "figure2",
+        "nine-rectangles",
+        "table1",
+        "table2",
+        "table3",
+        "table4",
+        "significance",
+        "all",
+    ):
+        assert name in names
+        assert f"chmcnn reproduce {name}" in run("reproduce", name, "--help", cwd=tmp_path).stdout
