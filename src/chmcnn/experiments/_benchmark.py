@@ -46,7 +46,7 @@ def read_each(folder: Path) -> list[dict[str, Any]]:
 
 def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:
     """Read the parts of a data set, the test part first; one that cannot be had is left out."""
-    for part, file in reversed(catalogue()[name].files.items()):
+    for part, file in reversed(list(catalogue()[name].files.items())):
         try:
             path = registry.locate([file], data_dir, quiet=True)[file]
         except DownloadError:

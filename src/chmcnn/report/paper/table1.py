@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chmcnn import _names
 from chmcnn.datasets.catalogue import catalogue
@@ -27,7 +27,7 @@ _Counts = dict[str, dict[str, int | None]]
 def section(result: Table1) -> Section:
     """Say what the files have, what the paper prints, and why they differ."""
     ours = {name: _counts(name, result.sizes.get(name)) for name in catalogue().entries}
-    printed: _Counts = {str(name): counts for name, counts in published.sizes().to_dict("index").items()}
+    printed: dict[Any, dict[Any, Any]] = published.sizes().to_dict("index")
     return Section(
         name="table1",
         title="Table 1: the data sets",
