@@ -146,7 +146,13 @@ def _measured(each: Inference, batch: int) -> tuple[Value, ...]:
 
 def _larger(found: Sequence[Inference]) -> Table:
     rows = tuple(
-        (each.dataset, batch, *_measured(each, batch), _how(each, batch))
+        (
+            each.dataset,
+            batch,
+            *_measured(each, batch),
+            *(_peak(each, batch, system) for system in (OURS, DENSE)),
+            _how(each, batch),
+        )
         for each in found
         for batch in _batches(found)
         if batch > _BATCH
@@ -155,7 +161,8 @@ def _larger(found: Sequence[Inference]) -> Table:
         "Where the formula's (rows, classes, classes) tensor would have more than 2 GiB, the batch is computed in "
         "pieces; where all of them would have more than 16 GiB, it is left out."
     )
-    return Table("Larger batches", ("data set", "batch", *_HEADS, "dense formula"), rows, note=note)
+    columns = ("data set", "batch", *_HEADS, "peak, ours (MiB)", "peak, dense (MiB)", "dense formula")
+    return Table("Larger batches", columns, rows, note=note)
 
 
 def _how(each: Inference, batch: int) -> str:
@@ -173,8 +180,6 @@ def _memory(found: Sequence[Inference]) -> Table:
             each.layer_bytes[OURS] / 2**10,
             each.layer_bytes[DENSE] / 2**10,
             *(_peak(each, _BATCH, system) for system in (PLAIN, OURS, DENSE)),
-            _largest_peak(each, OURS),
-            _largest_peak(each, DENSE),
         )
         for each in found
     )
@@ -184,13 +189,10 @@ def _memory(found: Sequence[Inference]) -> Table:
         "layer, ours (KiB)",
         "mask, dense (KiB)",
         *(f"peak, batch {_BATCH}, {system} (MiB)" for system in ("network", "ours", "dense")),
-        "largest peak, ours (MiB)",
-        "largest peak, dense (MiB)",
     )
     note = (
         "Parameters are the network's; no layer has any. What a layer holds are positions of edges and classes, or the "
-        "mask. Peaks are of tensors made during one inference, without weights and mask; the largest is that of all "
-        "batches computed at once."
+        "mask. Peaks are of tensors made during one inference, without weights and mask."
     )
     return Table("Parameters and memory", columns, rows, digits=2, note=note)
 
@@ -209,12 +211,8 @@ def _peak(each: Inference, batch: int, system: str) -> float | None:
     return timing.peak_bytes / 2**20 if timing and timing.peak_bytes is not None else None
 
 
-def _largest_peak(each: Inference, system: str) -> float | None:
-    return max((peak for batch in _batches([each]) if (peak := _peak(each, batch, system)) is not None), default=None)
-
-
 def _ratio(ratio: float) -> str:
-    """A ratio with two digits at least; empty where it is not known."""
+    """A ratio with three digits; empty where it is not known."""
     if math.isnan(ratio):
         return ""
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
+    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
