@@ -58,7 +58,8 @@ def draw(result: Table4) -> Figure:
     axis.set_xlabel(f"milliseconds for a batch of {_BATCH}")
     axis.grid(visible=True, color="0.9")
     axis.set_axisbelow(True)
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.9 / (1 + 0.26 * len(names))), ncols=3, frameon=False)
+    axis.xaxis.set_major_formatter("{x:g}")
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 
