@@ -102,7 +102,7 @@ def _check(found: Sequence[Inference], what: str, batches: Sequence[int], least:
     return Check(
         claim=f"{_WHAT[what]}, batches of {', '.join(map(str, measured))}: {times} than with the dense formula",
         published="the dense formula, measured in the same run",
-        ours=f"{_ratio(min(ratios.values()))} to {_ratio(max(ratios.values()))} times faster",
+        ours=f"{_short(min(ratios.values()))} to {_short(max(ratios.values()))} times faster",
         agrees=not below,
         why="; ".join(_why(each, batch, what) for each in found for batch in batches if (each.dataset, batch) in below),
     )
@@ -113,8 +113,10 @@ def _why(each: Inference, batch: int, what: str) -> str:
     ours, theirs, network = (
         _milliseconds(each, batch, *key) or math.nan for key in ((what, OURS), (what, DENSE), (INFERENCE, PLAIN))
     )
-    alone = f", of which {network:.3g} ms are the network" if what == INFERENCE else ""
-    return f"{each.dataset}, {each.classes:,} classes, batch {batch}: {ours:.3g} ms{alone}, dense {theirs:.3g} ms"
+    alone = f" (the network alone {_short(network)} ms)" if what == INFERENCE else ""
+    return (
+        f"{each.dataset}, {each.classes:,} classes, batch {batch}: {_short(ours)} ms{alone}, dense {_short(theirs)} ms"
+    )
 
 
 def _times(found: Sequence[Inference]) -> Table:
@@ -142,7 +144,7 @@ def _measured(each: Inference, batch: int) -> tuple[Value, ...]:
     """Times of the whole inference and of the layer, as in `_HEADS`."""
     whole = [_milliseconds(each, batch, INFERENCE, system) for system in (PLAIN, OURS, DENSE)]
     layer = [_milliseconds(each, batch, LAYER, system) for system in (OURS, DENSE)]
-    return (*whole, _ratio(each.ratio(batch, INFERENCE)), *layer, _ratio(each.ratio(batch, LAYER)))
+    return (*whole, _short(each.ratio(batch, INFERENCE)), *layer, _short(each.ratio(batch, LAYER)))
 
 
 def _larger(found: Sequence[Inference]) -> Table:
@@ -212,8 +214,8 @@ def _peak(each: Inference, batch: int, system: str) -> float | None:
     return timing.peak_bytes / 2**20 if timing and timing.peak_bytes is not None else None
 
 
-def _ratio(ratio: float) -> str:
-    """A ratio with three digits; empty where it is not known."""
-    if math.isnan(ratio):
+def _short(number: float) -> str:
+    """A number with three digits; empty where it is not known."""
+    if math.isnan(number):
         return ""
-    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
