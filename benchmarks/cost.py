@@ -14,9 +14,10 @@ from tests import dense
 from torch import Tensor
 
 from benchmarks import shapes
-from benchmarks.measure import peak_bytes, save, seconds
+from benchmarks.measure import save, seconds
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint
+from chmcnn.experiments._memory import peak_bytes
 from chmcnn.nn import MLP, MCLoss
 
 BATCHES = (4, 64, 256)

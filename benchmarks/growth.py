@@ -13,10 +13,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from benchmarks.measure import peak_bytes, save, seconds
+from benchmarks.measure import save, seconds
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.experiments._memory import peak_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

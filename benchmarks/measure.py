@@ -3,16 +3,13 @@
 import json
 import platform
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numba
 import torch
-from torch.profiler import ProfilerActivity, profile
 
 import chmcnn
 from chmcnn._files import atomic
@@ -30,19 +27,6 @@ def seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int
             if turn >= warm_up:
                 times[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in times.items()}
-
-
-def peak_bytes(call: Callable[[], object]) -> int:
-    """Most memory that tensors made during the call hold at one time, by torch's own account."""
-    call()
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.json"
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-            call()
-        profiler.export_chrome_trace(str(trace))
-        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
-    memory = sorted((event for event in events if event.get("name") == "[memory]"), key=lambda event: event["ts"])
-    return int(max(accumulate((event["args"]["Bytes"] for event in memory), initial=0)))
 
 
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 
 import torch
-from benchmarks.measure import peak_bytes
 from tests import dense
 
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.experiments._memory import peak_bytes
 
 
 def best(call: Callable[[], object], times: int = 5) -> float:

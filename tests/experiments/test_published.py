@@ -19,8 +19,8 @@ def test_sizes_and_inference_have_all_data_sets_in_their_order() -> None:
     sizes, inference = published.sizes(), published.inference()
     assert sizes.index.tolist() == inference.index.tolist() == list(names()[1:])
     assert sizes.columns.tolist() == ["features", "classes", "train rows", "valid rows", "test rows"]
-    assert sizes.loc["spo_GO"].tolist() == [80, 4166, 1597, 837, 1263]
-    assert inference.loc["seq_GO"].tolist() == [9000, 1e-5, 2.6]
+    assert list(sizes.loc["spo_GO"]) == [80, 4166, 1597, 837, 1263]
+    assert list(inference.loc["seq_GO"]) == [9000, 1e-5, 2.6]
 
 
 def test_every_figure_has_a_source_and_is_there_once() -> None:

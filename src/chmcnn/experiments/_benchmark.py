@@ -1,0 +1,55 @@
+"""What the experiments on the benchmark's files share: one result for each data set, and the files that are at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chmcnn import _kept
+from chmcnn.datasets import arff, registry
+from chmcnn.datasets.catalogue import catalogue
+from chmcnn.datasets.dataset import Table
+from chmcnn.errors import DownloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+
+def run_each(
+    folder: Path,
+    datasets: Sequence[str],
+    measure: Callable[[str], dict[str, Any] | None],
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Keep what is measured of each data set in a file of its own.
+
+    One that is there is not measured again, unless parts were missing. None, for a data set without any file at hand,
+    leaves no file.
+    """
+    for name in datasets:
+        _ = catalogue()[name]  # refuses an unknown name before any work is done
+    for done, name in enumerate(datasets, start=1):
+        path = folder / f"{name}.json"
+        if not path.is_file() or _kept.read(path).get("missing"):
+            content = measure(name)
+            if content is not None:
+                _kept.write(path, content)
+        if progress:
+            progress(done, len(datasets))
+
+
+def read_each(folder: Path) -> list[dict[str, Any]]:
+    """All that was kept, in the order of the benchmark."""
+    paths = (folder / f"{name}.json" for name in catalogue().entries)
+    return [_kept.read(path) for path in paths if path.is_file()]
+
+
+def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:
+    """Read the parts of a data set, the test part first; one that cannot be had is left out."""
+    for part, file in reversed(list(catalogue()[name].files.items())):
+        try:
+            path = registry.locate([file], data_dir, quiet=True)[file]
+        except DownloadError:
+            continue
+        content = arff.read(path)
+        yield part, Table(content.features, content.labels, content.hierarchy, source=str(path))

@@ -1,0 +1,91 @@
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from tests import dense
+
+from chmcnn.constraint import max_constraint
+from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.experiments import table4
+
+
+@pytest.fixture(autouse=True)
+def _few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table4, "BATCHES", (4, 8))
+    monkeypatch.setattr(table4, "_CALLS", 2)
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_the_dense_formula_is_the_oracle_of_the_tests_and_gives_what_our_layer_gives(pieces: int) -> None:
+    hierarchy, h = random_hierarchy(60, edges=90, depth=5), torch.rand(7, 60)
+    mask = table4.subclass_mask(hierarchy)
+    found = table4.dense_max_constraint(h, mask, pieces)
+    assert torch.equal(mask, dense.subclass_mask(hierarchy))
+    assert torch.equal(found, dense.max_constraint(h.double(), mask))
+    assert torch.equal(found, max_constraint(h, hierarchy).double())
+
+
+def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    threads = torch.get_num_threads()
+    table4.run(
+        tmp_path / "results",
+        datasets=["spo_FUN", "expr_GO"],  # of the second, no file is there
+        data_dir=data,
+        command="chmcnn reproduce table4",
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    found = table4.collect(tmp_path / "results")
+    assert found is not None
+    assert list(found.inferences) == ["spo_FUN"]
+    assert seen == [(1, 2), (2, 2)]
+    mine = found.inferences["spo_FUN"]
+    assert (mine.features, mine.classes, mine.edges, mine.hidden) == (3, 4, 3, 250)
+    assert mine.parameters == (3 + 1) * 250 + (250 + 1) * 250 + (250 + 1) * 4
+    assert mine.layer_bytes == {"ours": 2 * 4 * 8 + 2 * 3 * 8, "dense": 4 * 4 * 8}
+    assert mine.same
+    assert mine.threads == 1
+    assert torch.get_num_threads() == threads
+    systems = {
+        ("inference", "plain"),
+        ("inference", "ours"),
+        ("inference", "dense"),
+        ("layer", "ours"),
+        ("layer", "dense"),
+    }
+    assert {(each.batch, each.what, each.system) for each in mine.timings} == {
+        (batch, *system) for batch in (4, 8) for system in systems
+    }
+    assert all(each.milliseconds > 0 and each.calls == 10 for each in mine.timings)
+    assert all((each.peak_bytes is not None) == (each.what == "inference") for each in mine.timings)
+    assert mine.ratio(4, "layer") > 0
+
+
+def test_a_part_of_the_files_is_enough_and_what_is_there_is_not_measured_again(data: Path, tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        (data / "datasets_FUN" / "spo_FUN" / f"spo_FUN.{part}.arff").unlink()
+    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    first = table4.collect(tmp_path / "results")
+    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    assert first is not None
+    assert first == table4.collect(tmp_path / "results")
+
+
+def test_large_batches_of_the_dense_formula_are_cut_or_left_out(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table4, "LARGEST_TENSOR", 2 * 4 * 4 * 8)
+    monkeypatch.setattr(table4, "LARGEST_PASS", 4 * 4 * 4 * 8)
+    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    found = table4.collect(tmp_path / "results")
+    assert found is not None
+    cut = found.inferences["spo_FUN"].timing(4, "inference", "dense")
+    assert cut is not None
+    assert (cut.pieces, cut.peak_bytes) == (2, None)
+    assert found.inferences["spo_FUN"].timing(8, "inference", "dense") is None
+    assert math.isnan(found.inferences["spo_FUN"].ratio(8, "inference"))
+
+
+def test_nothing_is_collected_from_an_empty_folder(tmp_path: Path) -> None:
+    assert table4.collect(tmp_path) is None
