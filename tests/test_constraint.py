@@ -309,8 +309,12 @@ def test_infinite_logits_are_refused_by_the_loss(infinity: float, dtype: torch.d
 def test_nan_is_never_hidden_where_values_are_not_checked(sign: int, dtype: torch.dtype) -> None:
     """A NaN with the sign bit set is what 0 / 0 gives on common processors."""
     scores = torch.tensor([[0.5, 0.5, NAN, 0.5], [NAN, 0.5, 0.5, 0.5]], dtype=dtype).copysign(torch.tensor(sign))
-    constrained = max_constraint(scores, PETS, validate=False)
-    assert constrained.isnan().tolist() == [[True, False, True, True], [True, False, False, False]]
+    expected = [[True, False, True, True], [True, False, False, False]]
+    assert max_constraint(scores, PETS, validate=False).isnan().tolist() == expected
+    with torch.inference_mode():
+        assert max_constraint(scores, PETS, validate=False).isnan().tolist() == expected
+        with pytest.raises(ScoreError, match="Scores have the value nan in row 0, class 'dog'"):
+            max_constraint(scores, PETS)
 
 
 def test_not_even_an_infinite_loss_of_a_class_left_out_counts() -> None:
@@ -344,3 +348,10 @@ def test_vmap(dims: tuple[int | None, int | None]) -> None:
     ]
     losses = torch.func.vmap(lambda x, labels: mc_loss(x, labels, PETS, validate=False), in_dims=dims)(*given)
     torch.testing.assert_close(losses, torch.stack(expected))
+
+
+def test_vmap_while_predicting() -> None:
+    scores = torch.rand(3, 2, 4)
+    with torch.inference_mode():
+        found = torch.func.vmap(lambda rows: max_constraint(rows, PETS, validate=False))(scores)
+    assert torch.equal(found, max_constraint(scores, PETS))

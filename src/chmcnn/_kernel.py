@@ -53,10 +53,43 @@ def _loop(  # noqa: PLR0913, PLR0917 -- compiled code takes arrays, one by one
     return bool(highest <= INFINITY if labels is None else highest < INFINITY and wrong == 0)
 
 
+def _highest(
+    scores: NDArray[np.floating],
+    parents: NDArray[np.int64],
+    children: NDArray[np.int64],
+    out: NDArray[np.floating],
+) -> bool:
+    """Fill ``out`` with the highest score among each class and its descendants; return whether no score is NaN."""
+    clean = True
+    for row in range(scores.shape[0]):
+        for c in range(scores.shape[1]):
+            out[row, c] = scores[row, c]
+            clean &= not np.isnan(scores[row, c])
+        for edge in range(len(parents)):
+            parent, child = np.uint64(parents[edge]), np.uint64(children[edge])
+            value, own = out[row, child], out[row, parent]
+            out[row, parent] = own if (own >= value) | np.isnan(own) else value  # NaN is the highest of all
+    return clean
+
+
 try:
     _loop = numba.njit(nogil=True, cache=True)(_loop)
+    _highest = numba.njit(nogil=True, cache=True)(_highest)
 except RuntimeError:  # no folder to keep compiled code in: compile it in every process
     _loop = numba.njit(nogil=True)(_loop)
+    _highest = numba.njit(nogil=True)(_highest)
+
+
+def highest(
+    scores: NDArray[np.floating], parents: NDArray[np.int64], children: NDArray[np.int64]
+) -> tuple[Tensor, bool]:
+    """The highest score among each class and its descendants, for (rows, classes), and whether no score is NaN.
+
+    Where no gradient is wanted, this is all that the constraint has to do.
+    """
+    out = np.empty_like(scores)
+    clean = _highest(scores, parents, children, out)
+    return torch.from_numpy(out), clean
 
 
 def _decide(bits: Tensor, labels: Tensor | None, *plan: Tensor) -> tuple[Tensor, Tensor]:

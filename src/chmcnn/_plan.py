@@ -77,7 +77,7 @@ class Plan(torch.nn.Module):
         base[by_rank] = np.arange(size) + OFFSET
         self.classes = hierarchy.classes
         self.level_sizes: list[int] = level_sizes.tolist()
-        self._arrays = {
+        self.arrays = {
             "base": base,
             "by_rank": by_rank,
             "edge_parents": edges[:, 0].copy(),
@@ -86,7 +86,7 @@ class Plan(torch.nn.Module):
         self._put(device or torch.device("cpu"))
 
     def _put(self, device: torch.device) -> None:
-        for name, array in self._arrays.items():
+        for name, array in self.arrays.items():
             setattr(self, name, torch.from_numpy(array).to(device))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
@@ -112,6 +112,8 @@ def _taking_turns(parents: NDArray[np.int64], level_sizes: NDArray[np.int64]) ->
     return np.lexsort((turn, np.repeat(np.arange(len(level_sizes)), level_sizes)))
 
 
+_COMPILED = (np.float32, np.float64)
+"""Types that `highest` is compiled for."""
 _plans: WeakKeyDictionary[Hierarchy, dict[torch.device, Plan]] = WeakKeyDictionary()
 
 
@@ -144,6 +146,24 @@ def decide(scores: Tensor, labels: Tensor | None, plan: Plan) -> tuple[Tensor, T
         labels, known = labels.bool(), False
     index, clean = _kernel.decide(bits, labels, plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)
     return index.reshape(scores.shape), clean if known else None
+
+
+def highest(scores: Tensor, plan: Plan) -> tuple[Tensor, bool] | None:
+    """The highest score among each class and its descendants, and whether no score is NaN; without any gradient.
+
+    None where there is no quick way: without the compiled loop, for types that numpy does not have, on an accelerator,
+    and for what only stands for a tensor, as inside torch.func.vmap.
+    """
+    if _kernel is None:
+        return None
+    try:
+        rows = scores.reshape(-1, scores.shape[-1]).numpy()
+    except (RuntimeError, TypeError):
+        return None
+    if rows.dtype not in _COMPILED:
+        return None
+    values, clean = _kernel.highest(rows, plan.arrays["edge_parents"], plan.arrays["edge_children"])
+    return values.reshape(scores.shape), clean
 
 
 def decide_by_level(bits: Tensor, labels: Tensor | None, plan: Plan) -> Tensor:

@@ -125,3 +125,18 @@ def test_the_minimum_over_ancestors_is_the_other_way_to_coherence(data: st.DataO
     for number, name in enumerate(hierarchy.classes):
         above = [hierarchy.index(ancestor) for ancestor in (name, *hierarchy.ancestors(name))]
         assert torch.equal(constrained[:, number], raw[:, above].amin(dim=1))
+
+
+@each_path
+@given(data=st.data(), dtype=st.sampled_from(DTYPES), ties=st.booleans(), logits=st.booleans())
+def test_inference_gives_the_same_values(data: st.DataObject, dtype: torch.dtype, ties: bool, logits: bool) -> None:
+    hierarchy = data.draw(hierarchies())
+    raw = data.draw(scores(hierarchy, rows=3, ties=ties)).to(dtype)
+    raw = raw.logit() if logits else raw
+    with torch.inference_mode():
+        found = max_constraint(raw, hierarchy)
+        turned = max_constraint(raw.t().contiguous().t(), hierarchy)
+    expected = max_constraint(raw, hierarchy)
+    assert found.dtype == dtype
+    assert torch.equal(found, expected)
+    assert torch.equal(turned, expected)
