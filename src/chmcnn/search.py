@@ -1,4 +1,4 @@
-"""The search for the best settings of `chmcnn.CHMCNNClassifier`, on validation rows alone; it goes on where it ended."""
+"""The search for the best settings of `chmcnn.CHMCNNClassifier`, on validation rows alone, in steps that are kept."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ class Found:
 
     title: str
     total: int
-    trials: pd.DataFrame  # number, state, auprc, epochs, seconds and reason, and a column for each searched setting
+    trials: (
+        pd.DataFrame
+    )  # number, state, auprc, epochs_run, seconds, each searched setting, and the reason of a failure
     searched: tuple[str, ...]  # names of the settings
     best: Mapping[str, Any]  # what `chmcnn train --config` takes; empty if no trial is finished
     importances: Mapping[str, float]  # of each setting for the score, 1 in all; empty for fewer than 2 finished trials
@@ -354,7 +356,7 @@ def _found(study: Study, title: str) -> Found:
 
     trials, best = study.trials(), study.best()
     searched = tuple(study.space.axes)
-    columns = ["number", "state", "auprc", "epochs", "seconds", *searched, "reason"]
+    columns = ["number", "state", "auprc", "epochs_run", "seconds", *searched, "reason"]
     frame = pd.DataFrame([_row(trial, searched) for trial in trials], columns=columns)
     several = (frame["state"] == "finished").sum() > 1
     return Found(
@@ -376,7 +378,7 @@ def _row(trial: FrozenTrial, searched: tuple[str, ...]) -> dict[str, Any]:
         "number": trial.number,
         "state": state,
         "auprc": trial.value if state == "finished" else math.nan,
-        "epochs": trial.last_step or 0,
+        "epochs_run": trial.last_step or 0,
         "seconds": math.nan if trial.duration is None else trial.duration.total_seconds(),
         **{name: given.get("settings", {}).get(name) for name in searched},
         "reason": given.get("reason", killed if state == "failed" else ""),

@@ -141,19 +141,18 @@ def search(  # noqa: PLR0913 -- one for each option
     if validation_share is not None and not _data.is_file(data):
         raise DatasetError(f"{data} has a validation part of its own; it takes no --validation-share.")
     rows = _rows(data, data_dir, reading, test_share, seed=seed, quiet=quiet)
-    command = re.sub(r"(://[^:/@\s]+:)[^@\s]+@", r"\1***@", shlex.join(["chmcnn", *sys.argv[1:]]))  # no password
     ready = partial(run, rows, plan, output, title=Path(data).name, storage=storage, device=device)
     try:
         with Display(quiet=quiet) as progress:
             found = ready(jobs=jobs, progress=progress)
     except KeyboardInterrupt:
-        _write(ready(jobs=0), output, command)
+        _write(ready(jobs=0), output)
         raise
     except ChmcnnError:
         with suppress(OSError):  # of a folder with something in it
             output.rmdir()
         raise
-    _write(found, output, command)
+    _write(found, output)
     if not found.best:
         reason = next(iter(reasons(found)), "others are still at them")
         raise ChmcnnError(f"No trial was finished: {reason} Remove {output} to start anew.")
@@ -181,13 +180,18 @@ def _rows(  # noqa: PLR0913 -- what the rows are found by
     return _data.known(name, data_dir, reading, seed=seed, quiet=quiet)
 
 
-def _write(found: Found, output: Path, command: str) -> None:
+def _command() -> str:
+    """What the user typed, without the password of a database."""
+    return re.sub(r"(://[^:/@\s]+:)[^@\s]+@", r"\1***@", shlex.join(["chmcnn", *sys.argv[1:]]))
+
+
+def _write(found: Found, output: Path) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._files import atomic
     from chmcnn.report.page import png
     from chmcnn.report.search import draw, page
 
     _output.write(output / "trials.csv", found.trials.to_csv(index=False))
-    _output.write(output / "search.html", page(found, command))
+    _output.write(output / "search.html", page(found, _command()))
     with atomic(output / "search.png") as temporary:
         temporary.write_bytes(png(draw(found)))

@@ -73,10 +73,10 @@ def print_search(found: Found) -> None:
 def best_rows(found: Found) -> tuple[list[str], list[list[str]]]:
     """The best trials as texts, with their heads."""
     rows = [
-        [str(row["number"]), f"{row['auprc']:.3f}", str(row["epochs"]), *(text(row[name]) for name in found.searched)]
+        [str(row["number"]), f"{row['auprc']:.3f}", *(text(row[name]) for name in found.searched)]
         for row in found.ranking.head(SHOWN).to_dict("records")
     ]
-    return ["trial", "AU(PRC)", "epochs run", *(name.replace("_", " ") for name in found.searched)], rows
+    return ["trial", "AU(PRC)", *(name.replace("_", " ") for name in found.searched)], rows
 
 
 def counted(found: Found) -> str:
