@@ -27,6 +27,7 @@ from chmcnn import (
     metrics,
 )
 from chmcnn.datasets.synthetic import learnable
+from chmcnn.training import Epoch
 
 DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
 QUICK: dict[str, Any] = {"epochs": 4, "widths": (16,), "random_state": 0}
@@ -485,3 +486,18 @@ def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
     with pytest.raises(ModelError, match="it is a CHMCNNClassifier, not a Other"):
         Other.load(tmp_path / "model")
+
+
+def test_a_function_is_called_with_each_epoch_and_may_end_the_training() -> None:
+    seen: list[int] = []
+
+    def watch(epoch: Epoch) -> None:
+        seen.append(epoch.number)
+        if epoch.number == 2:
+            raise StopIteration
+
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK | {"epochs": 5}, verbose=watch)
+    with pytest.raises(StopIteration):
+        model.fit(DATA.train.X, DATA.train.Y)
+    assert seen == [1, 2]
+    assert not hasattr(model, "network_")

@@ -3,6 +3,7 @@
 import operator
 import os
 import signal
+import time
 from functools import partial
 from typing import Any
 
@@ -34,3 +35,9 @@ def test_an_error_is_raised_where_it_is_waited_for() -> None:
 
 def test_there_is_a_core() -> None:
     assert _processes.cores() >= 1
+
+
+def test_something_is_done_while_none_is_done() -> None:
+    calls: list[int] = []
+    assert dict(each([partial(time.sleep, 1.2)], jobs=1, idle=lambda: calls.append(1))) == {0: None}
+    assert calls

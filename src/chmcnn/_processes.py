@@ -37,10 +37,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each(tasks: Iterable[Callable[[], Any]], jobs: int) -> Iterator[tuple[int, Any]]:
+def each(
+    tasks: Iterable[Callable[[], Any]], jobs: int, idle: Callable[[], object] | None = None
+) -> Iterator[tuple[int, Any]]:
     """Call each task, so many at once; give the number and the result of each as it is done.
 
-    An error of one is raised here, and ends the others. A process that was killed gives a `Killed`.
+    An error of one is raised here, and ends the others. A process that was killed gives a `Killed`. ``idle`` is called
+    every second while none is done.
     """
     context: Any = multiprocessing.get_context(_method())
     if _method() == "forkserver":
@@ -56,7 +59,10 @@ def each(tasks: Iterable[Callable[[], Any]], jobs: int) -> Iterator[tuple[int, A
                 process.start()
                 theirs.close()
                 running[ours] = (number, process)
-            for ready in wait(list(running)):
+            done = wait(list(running), timeout=1 if idle else None)
+            if idle and not done:
+                idle()
+            for ready in done:
                 number, process = running.pop(ready)  # type: ignore[call-overload]  # they are the connections above
                 yield number, _received(ready, process)  # type: ignore[arg-type]
     finally:

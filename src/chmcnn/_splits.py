@@ -16,6 +16,7 @@ from chmcnn.datasets.registry import load
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -81,20 +82,26 @@ class Source:
         """A digest of all rows, labels and classes, and how many there are."""
         data = self._rows(0)
         tables = list(data.parts.values()) if isinstance(data, Dataset) else [data]
-        found = hashlib.sha256(tables[0].hierarchy.to_json().encode())
-        for table in tables:
-            _add(found, table)
         sizes = {
             "rows": sum(map(len, tables)),
             "features": len(tables[0].feature_names),
             "classes": len(tables[0].hierarchy),
         }
-        return found.hexdigest(), sizes
+        return digest(tables), sizes
 
     def _rows(self, seed: int) -> Dataset | Table:
         if self.data is None:
             return load(self.name, data_dir=self.data_dir, seed=seed, quiet=True)
         return self.data
+
+
+def digest(tables: Iterable[Table]) -> str:
+    """A digest of rows, labels and classes."""
+    parts = list(tables)
+    found = hashlib.sha256(parts[0].hierarchy.to_json().encode())
+    for table in parts:
+        _add(found, table)
+    return found.hexdigest()
 
 
 def _joined(first: Table, second: Table) -> Table:

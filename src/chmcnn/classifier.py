@@ -49,7 +49,7 @@ class CHMCNNClassifier(NeuralClassifier):
     checkpoint
         A folder to write the state of a training to after every epoch. A training that was killed goes on from there.
     verbose
-        Whether to show progress.
+        Whether to show progress; or a function that is called with each `Epoch`, and ends the training by an error.
 
     Attributes
     ----------

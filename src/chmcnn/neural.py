@@ -74,7 +74,7 @@ class NeuralClassifier(HierarchicalClassifier):
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         checkpoint: str | Path | None = None,
-        verbose: bool = False,
+        verbose: bool | Callable[[training.Epoch], object] = False,
     ) -> None:
         self.hierarchy = hierarchy
         self.preset = preset
@@ -365,6 +365,8 @@ class NeuralClassifier(HierarchicalClassifier):
     def _display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:
         if not self.verbose:
             return nullcontext()
+        if callable(self.verbose):
+            return nullcontext(self.verbose)
         from chmcnn.report.progress import Display
 
         return Display()

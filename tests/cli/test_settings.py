@@ -9,6 +9,7 @@ import pytest
 from tests.cli.inside import run
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
+from chmcnn._settings import KINDS
 from chmcnn.cli import _settings
 from chmcnn.presets import PRESETS
 
@@ -65,8 +66,8 @@ def test_what_is_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
 
 
 def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() -> None:
-    assert set(_settings._KINDS) <= set(inspect.signature(CHMCNNClassifier).parameters)
-    assert [name for name in PRESETS if not _settings._KINDS["preset"].fits(name)] == []
+    assert set(KINDS) <= set(inspect.signature(CHMCNNClassifier).parameters)
+    assert [name for name in PRESETS if not KINDS["preset"].fits(name)] == []
 
 
 @pytest.mark.parametrize(

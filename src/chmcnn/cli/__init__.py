@@ -13,6 +13,7 @@ from chmcnn.cli.evaluate import evaluate
 from chmcnn.cli.explain import explain
 from chmcnn.cli.predict import predict
 from chmcnn.cli.rectangles import rectangles
+from chmcnn.cli.search import search
 from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (demo, train, predict, evaluate, explain, compare, rectangles):
+for _command in (demo, train, search, predict, evaluate, explain, compare, rectangles):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(reproduce.app, name="reproduce")
@@ -55,7 +56,7 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             typer.echo(
-                "chmcnn: interrupted. A training or a comparison goes on if the same command is given again.",
+                "chmcnn: interrupted. A training, a search or a comparison goes on if the same command is given again.",
                 err=True,
             )
         raise

@@ -1,0 +1,171 @@
+"""search, as a user runs it, and train with what it found."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.cli.inside import run
+
+from chmcnn.cli.search import _command
+
+TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
+SPACE = '{"widths": [[8], [16, 16]], "dropout": [0, 0.5], "learning_rate": {"low": 1e-4, "high": 0.1, "log": true}}'
+FILES = [".locks", "best.json", "search.html", "search.png", "study.db", "trials.csv"]
+
+
+@pytest.fixture(scope="module")
+def done(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A search that went through, and what it printed."""
+    output = tmp_path_factory.mktemp("whole") / "search"
+    (folder / "space.json").write_text(SPACE)
+    finished = run(*own(output), "--trials", "4", cwd=folder)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    return output, finished.stdout
+
+
+def own(output: Path) -> tuple[str | Path, ...]:
+    return ("search", "my.csv", *TABLE, "--space", "space.json", "--epochs", "3", "-o", output)
+
+
+def test_it_prints_the_best_and_writes_all(done: tuple[Path, str]) -> None:
+    output, printed = done
+    for text in ("my.csv: best trials by validation AU(PRC)", "learning", "4 trials of 4: 4 finished.", "best.json"):
+        assert text in printed
+    assert sorted(path.name for path in output.iterdir()) == FILES
+    trials = pd.read_csv(output / "trials.csv")
+    assert trials["state"].tolist() == ["finished"] * 4
+    page = (output / "search.html").read_text()
+    assert "chmcnn search my.csv --hierarchy edges.csv" in page
+    assert page.count("data:image/png;base64,") == 2
+    assert "http" not in page
+
+
+def test_training_takes_the_best_setting_and_gets_the_same_score(
+    folder: Path, done: tuple[Path, str], tmp_path: Path
+) -> None:
+    best = done[0] / "best.json"
+    trained = run("train", "my.csv", *TABLE, "--config", best, "--json", "-o", tmp_path / "model", cwd=folder)
+    assert trained.returncode == 0, trained.stderr
+    scores = pd.read_csv(done[0] / "trials.csv")["auprc"]
+    told = json.loads(trained.stdout)
+    assert told["validation AU(PRC)"] == pytest.approx(scores.max(), abs=1e-6)
+    settings = json.loads((tmp_path / "model" / "model.json").read_text())["settings"]
+    assert {name: settings[name] for name in json.loads(best.read_text())} == json.loads(best.read_text())
+
+
+def test_the_same_command_runs_nothing_and_machines_can_read_it(folder: Path, done: tuple[Path, str]) -> None:
+    output, printed = done
+    before = pd.read_csv(output / "trials.csv")
+    assert run(*own(output), "--trials", "4", cwd=folder).stdout == printed
+    assert pd.read_csv(output / "trials.csv").equals(before)
+    told = json.loads(run(*own(output), "--trials", "3", "--json", cwd=folder).stdout)
+    assert told["trials"] == {"total": 3, "finished": 4}
+    assert told["best"] == json.loads((output / "best.json").read_text())
+    assert told["config"] == str(output / "best.json")
+
+
+def finished_trials(database: Path) -> int:
+    if not database.exists():
+        return 0
+    try:
+        with sqlite3.connect(database, timeout=10) as connection:
+            count = connection.execute("select count(*) from trials where state = 'COMPLETE'").fetchone()[0]
+        connection.close()
+    except sqlite3.OperationalError:  # no table yet
+        return 0
+    return int(count)
+
+
+def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
+    del done  # it wrote the space
+    output = tmp_path / "killed"
+    words = [*own(output), "--trials", "4", "--json"]
+    command = [sys.executable, "-m", "chmcnn", *map(str, words)]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    while not finished_trials(output / "study.db"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert (output / "best.json").exists(), "it is there while the search goes on"
+    again = run(*words, cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["trials"] == {"total": 4, "finished": 4}
+
+
+def test_an_interrupt_leaves_what_was_found_so_far(
+    folder: Path, done: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chmcnn import CHMCNNClassifier
+
+    fit, calls = CHMCNNClassifier.fit, []
+
+    def stop(model: CHMCNNClassifier, *rows: object, **options: object) -> CHMCNNClassifier:
+        calls.append(model)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return fit(model, *rows, **options)
+
+    monkeypatch.setattr(CHMCNNClassifier, "fit", stop)
+    stopped = run(*own(tmp_path / "search"), "--trials", "4", cwd=folder)
+    assert stopped.returncode == 130
+    assert "goes on if the same command is given again" in stopped.stderr
+    assert sorted(path.name for path in (tmp_path / "search").iterdir()) == FILES
+    assert pd.read_csv(tmp_path / "search" / "trials.csv")["state"].tolist() == ["finished", "finished", "running"]
+    monkeypatch.undo()
+    assert run(*own(tmp_path / "search"), "--trials", "4", cwd=folder).returncode == 0
+    assert (tmp_path / "search" / "best.json").read_text() == (done[0] / "best.json").read_text()
+
+
+def test_a_search_without_any_result_says_why(folder: Path, tmp_path: Path) -> None:
+    (folder / "wrong.json").write_text('{"class_weight": [{"nobody": 2}]}')
+    words = ("search", "my.csv", *TABLE, "--space", "wrong.json", "--sampler", "grid", "-o", tmp_path / "search")
+    failed = run(*words, cwd=folder)
+    assert failed.returncode == 2
+    assert "No trial was finished: Unknown class 'nobody'." in failed.stderr
+    assert f"Remove {tmp_path / 'search'} to start anew." in failed.stderr
+
+
+def test_the_password_of_a_database_is_not_written_into_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["chmcnn", "search", "digits", "--storage", "postgresql://me:secret@host/db"])
+    assert _command() == "chmcnn search digits --storage postgresql://me:***@host/db"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("digits", "--space", "bad.json"), "bad.json: dropout is 2; expected a number from 0 to below 1."),
+        (("digits", "--space", "no.json"), "no.json: the file cannot be read: No such file or directory."),
+        (("digits", "--space", "edges.csv"), "edges.csv, line 1, column 1: the file is not JSON"),
+        (("digits", "--space", "range.json", "--sampler", "grid"), "dropout has a range without a step"),
+        (("digits", "--space", "range.json", "--config", "range.json"), "range.json: dropout is {'low': 0.1"),
+        (("digits", "--preset", "fast"), "preset is 'fast'"),
+        (("digits", "--test-share", "0.1"), "digits has a test part of its own; it takes no --test-share."),
+        (("digits", "--validation-share", "0.1"), "digits has a validation part of its own; it takes no --validation"),
+        (("digits", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
+        (("digits", "--storage", "nonsense://x"), "The storage cannot be opened: Can't load plugin"),
+        (("digits", "-o", "model"), "model: it is no search, and is not written into"),
+        (("no.csv",), "no.csv: the file is not there."),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple[str, ...], told: str) -> None:
+    (folder / "bad.json").write_text('{"dropout": [0.5, 2]}')
+    (folder / "range.json").write_text('{"dropout": {"low": 0.1, "high": 0.5}}')
+    finished = run("search", *arguments, "--quiet", *(() if "-o" in arguments else ("-o", "never")), cwd=folder)
+    assert finished.returncode == 2
+    assert told in finished.stderr
+    assert not (folder / "never").exists()
+
+
+def test_help_shows_examples(tmp_path: Path) -> None:
+    shown = " ".join(run("search", "--help", cwd=tmp_path).stdout.split())
+    assert "chmcnn search cellcycle_FUN -o search/ --trials 50 --jobs 2" in shown
+    assert "--config search/best.json" in shown
