@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -16,8 +14,8 @@ def run(folder: Path, ran: list[str], **settings: int) -> list[tuple[int, int]]:
     """Two parts of two steps each; which of them ran, and what was told of the progress."""
     told: list[tuple[int, int]] = []
 
-    def part(name: str) -> _parts.Part:
-        def work(advance: _parts.Advance) -> dict[str, str]:
+    def part(name: str) -> "_parts.Part":
+        def work(advance: "_parts.Advance") -> dict[str, str]:
             ran.append(name)
             assert torch.get_num_threads() == 1
             advance()
