@@ -39,7 +39,8 @@ def draw(results: Sequence[Result]) -> Figure:
 def draw_one(axis: Axes, values: NDArray[np.floating], rectangles: Sequence[Rectangle]) -> AxesImage:
     """Probabilities over the unit square in blue and red, the boundary at 0.5, and the rectangles in yellow."""
     image = axis.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=0, vmax=1)
-    axis.contour(values, levels=[0.5], extent=(0, 1, 0, 1), colors="black", linewidths=0.8)
+    if values.min() < 0.5 < values.max():
+        axis.contour(values, levels=[0.5], extent=(0, 1, 0, 1), colors="black", linewidths=0.8)
     for shape in rectangles:
         corner = (shape.left, shape.bottom)
         axis.add_patch(Patch(corner, shape.width, shape.height, fill=False, edgecolor="gold", linewidth=2))

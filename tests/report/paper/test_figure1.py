@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 import numpy as np
+from matplotlib.contour import ContourSet
 
 from chmcnn.datasets.synthetic import two_rectangles
 from chmcnn.experiments.figure1 import Figure1, Row
@@ -25,6 +28,14 @@ def test_shares_are_compared_with_the_published_ones() -> None:
     )
     assert made.command == "chmcnn reproduce figure1"
     assert "20,000 full-batch steps" in made.text
+
+
+def test_a_class_that_is_nowhere_has_no_boundary() -> None:
+    shown = result(0, 1, 0.85)
+    nowhere = {kind: np.zeros((5, 5, 2), dtype=np.float32) for kind in ("f", "g", "h")}
+    rows = tuple(replace(row, alone=nowhere) for row in shown.rows)
+    figure = section(replace(shown, rows=rows)).pictures[0].figure
+    assert not any(isinstance(each, ContourSet) for axis in figure.axes for each in axis.collections)
 
 
 def test_the_pictures_are_laid_out_as_in_the_paper() -> None:
