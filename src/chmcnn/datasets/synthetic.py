@@ -62,8 +62,8 @@ def two_rectangles(step: int, *, rows: int = 5000, seed: int = 0) -> Rectangles:
 
     The paper gives no coordinates. These agree with what it says: the rectangles are disjoint at steps 1 to 3, overlap
     from step 4 on, the smaller one has 65 % of its area in the bigger one at step 6, and is in its centre at step 9.
-    It moves along the diagonal: of all that ``python -m benchmarks.rectangles`` tried, that comes nearest to the 85 % of
-    A that the paper's network delegates at step 5.
+    It moves along the diagonal: of what ``python -m benchmarks.rectangles`` tried, that comes nearest to the 85 % of A
+    that the paper's network delegates at step 5.
 
     >>> problem = two_rectangles(1, rows=4)
     >>> problem.hierarchy.parents("A"), problem.X.shape, problem.Y.shape
