@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chmcnn.experiments.figure1 import Figure1
 
 _PUBLISHED = {9: 0.0, 1: 1.0, 5: 0.85}
-_NEAR = 0.05
+_NEAR = {9: 0.05, 1: 0.05, 5: 0.1}
 _A, _B = 0, 1  # the order of the classes
 _COLUMNS = {"f": ("f, A", "f, B"), "g": ("g, A", "g, B \\ A"), "h": ("h, A", "h, B")}
 
@@ -60,12 +60,14 @@ def section(result: Figure1) -> Section:
 
 def _check(step: int, ours: float) -> Check:
     published = _PUBLISHED[step]
-    depends = "It depends on the coordinates, which the paper does not give, and on the run: see Figure 2."
+    depends = (
+        "It depends on the coordinates, which the paper does not give, and on the run: Figure 2 has the mean of all."
+    )
     return Check(
-        claim=f"B delegated to A, rectangles {STEPS[step]}: within {_NEAR:.0%} of A's points",
+        claim=f"B delegated to A, rectangles {STEPS[step]}: within {100 * _NEAR[step]:.0f} points",
         published=f"{published:.0%}",
         ours=f"{ours:.0%}",
-        agrees=abs(ours - published) <= _NEAR,
+        agrees=abs(ours - published) <= _NEAR[step],
         why=depends if step == 5 else "",
     )
 
