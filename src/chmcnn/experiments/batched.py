@@ -70,9 +70,7 @@ def train(  # noqa: PLR0913 -- all by name
     networks = [_new(points.shape[-1], hidden, labels.shape[-1], seed) for seed in seeds]
     stacked, _ = stack_module_state(networks)
     optimizer = torch.optim.Adam(stacked.values(), lr=1e-2, fused=True)
-    columns = points.transpose(
-        1, 2
-    ).contiguous()  # (networks, features, rows): long rows of memory are multiplied faster
+    columns = points.transpose(1, 2).contiguous()  # (networks, features, rows): long stretches of memory are faster
     for _ in range(epochs):
         optimizer.zero_grad()
         (loss(_logits(stacked, columns), labels) * len(networks)).backward()  # the sum of what is each one's mean

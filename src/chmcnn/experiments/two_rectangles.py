@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import torch
 import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
@@ -27,7 +27,7 @@ Kind = Literal["f", "g", "h"]
 """f learns A and B, g learns A and B without A, h learns A and B with the paper's loss."""
 SYSTEMS: dict[Kind, str] = {"f": "f+", "g": "g+", "h": "C-HMCNN(h)"}
 """What each is called with its correction."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS = tuple(SYSTEMS)
 
 
 @dataclass(frozen=True, slots=True)

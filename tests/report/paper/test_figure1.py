@@ -5,13 +5,14 @@ from matplotlib.contour import ContourSet
 
 from chmcnn.datasets.synthetic import two_rectangles
 from chmcnn.experiments.figure1 import Figure1, Row
+from chmcnn.experiments.two_rectangles import KINDS
 from chmcnn.report.paper.figure1 import section
 
 
 def result(*delegated: float) -> Figure1:
-    values = {kind: np.random.default_rng(0).random((5, 5, 2), dtype=np.float32) for kind in ("f", "g", "h")}
+    values = {kind: np.random.default_rng(0).random((5, 5, 2), dtype=np.float32) for kind in KINDS}
     rows = tuple(
-        Row(step, two_rectangles(step, rows=1).rectangles, values, values, share)  # type: ignore[arg-type]
+        Row(step, two_rectangles(step, rows=1).rectangles, values, values, share)
         for step, share in zip((9, 1, 5), delegated, strict=True)
     )
     return Figure1(rows, epochs=20_000)
@@ -32,7 +33,7 @@ def test_shares_are_compared_with_the_published_ones() -> None:
 
 def test_a_class_that_is_nowhere_has_no_boundary() -> None:
     shown = result(0, 1, 0.85)
-    nowhere = {kind: np.zeros((5, 5, 2), dtype=np.float32) for kind in ("f", "g", "h")}
+    nowhere = {kind: np.zeros((5, 5, 2), dtype=np.float32) for kind in KINDS}
     rows = tuple(replace(row, alone=nowhere) for row in shown.rows)
     figure = section(replace(shown, rows=rows)).pictures[0].figure
     assert not any(isinstance(each, ContourSet) for axis in figure.axes for each in axis.collections)
