@@ -11,7 +11,9 @@ from chmcnn.datasets.synthetic import learnable, nine_rectangles, random_hierarc
 def share_inside(step: int) -> float:
     """How much of the smaller rectangle lies in the bigger one."""
     smaller, bigger = two_rectangles(step, rows=1).rectangles
-    return float(np.clip((smaller.left + smaller.width - bigger.left) / smaller.width, 0, 1))
+    across = np.clip((smaller.left + smaller.width - bigger.left) / smaller.width, 0, 1)
+    up = np.clip((smaller.bottom + smaller.height - bigger.bottom) / smaller.height, 0, 1)
+    return float(across * up)
 
 
 def test_the_rectangles_meet_where_the_paper_says() -> None:
@@ -30,8 +32,8 @@ def test_labels_say_which_rectangle_a_point_is_in() -> None:
     a, b = problem.Y.T
     assert problem.hierarchy.classes == ("A", "B")
     assert not (a & ~b).any()
-    assert a.mean() == pytest.approx(0.3 * 0.5, abs=0.02)
-    outside = (problem.X[:, 0] < 0.29) | (problem.X[:, 0] > 0.99)
+    assert a.mean() == pytest.approx(0.211**2, abs=0.01)
+    outside = (problem.X[:, 0] < 0.3) | (problem.X[:, 1] > 0.995)
     assert not b[outside].any()
     assert ((problem.X >= 0) & (problem.X < 1)).all()
 

@@ -15,10 +15,3 @@ def test_it_delegates_outside_and_not_inside() -> None:
     assert [axis.get_ylabel() for axis in figure.axes if axis.get_ylabel().endswith("delegated")] == [
         f"{result.delegated:.0%} of A delegated" for result in (outside, inside)
     ]
-
-
-def test_the_grid_is_as_it_is_drawn() -> None:
-    """Rows are y and columns x: the smaller rectangle lies on the left."""
-    result = run(1, epochs=1500)
-    a = result.h[..., result.problem.hierarchy.index("A")]
-    assert a[100, 30] > 0.5 > a[100, 180]

@@ -1,23 +1,33 @@
-"""C-HMCNN(h) on two rectangles: it should delegate B to A where that helps, and only there."""
+"""Three kinds of network on two rectangles: C-HMCNN(h) should delegate B to A where that helps, and only there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import torch
+import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+from torch import Tensor, nn
 
-from chmcnn.constraint import delegates, max_constraint
+from chmcnn import metrics
+from chmcnn.constraint import delegates, max_constraint, mc_loss, min_constraint
 from chmcnn.datasets.synthetic import Rectangles, two_rectangles
-from chmcnn.nn import MLP, MCLoss
+from chmcnn.experiments import batched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-_GRID = 201
+    from chmcnn.nn import MLP
+
+Kind = Literal["f", "g", "h"]
+"""f learns A and B, g learns A and B without A, h learns A and B with the paper's loss."""
+SYSTEMS: dict[Kind, str] = {"f": "f+", "g": "g+", "h": "C-HMCNN(h)"}
+"""What each is called with its correction."""
+KINDS = tuple(SYSTEMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,47 +44,59 @@ class Result:
 
 
 def run(step: int, *, epochs: int = 20_000, seed: int = 0, progress: Callable[[], object] | None = None) -> Result:
-    """Train as the paper does: 4 hidden tanh units, Adam at 0.01, each epoch one step on all training points."""
+    """Train one network h."""
     problem = two_rectangles(step, seed=seed)
-    points = torch.tensor(problem.X, dtype=torch.float32)
-    labels = torch.tensor(problem.Y)
-    train, test = slice(None, len(points) // 2), slice(len(points) // 2, None)
-    network = _train(points[train], labels[train], problem, epochs, seed, progress)
+    (network,) = train("h", [problem], seeds=[seed], epochs=epochs, progress=progress)
+    points, labels = batched.test_half(problem)
     with torch.no_grad():
-        logits = network(points[test])
-        grid = torch.cartesian_prod(*[torch.linspace(0, 1, _GRID)] * 2).flip(1)
-        on_grid = network(grid).reshape(_GRID, _GRID, -1)
-    a, b = (problem.hierarchy.index(name) for name in "AB")
-    in_a = labels[test, a]
-    constrained = max_constraint(logits, problem.hierarchy)
+        logits = network(points)
+    constrained = corrected("h", logits, problem)
+    alone = batched.grid(network)
     return Result(
         problem=problem,
         step=step,
-        delegated=float((delegates(logits, problem.hierarchy)[in_a, b] == a).double().mean()),
-        accuracy=float(((constrained > 0) == labels[test]).all(dim=1).double().mean()),
+        delegated=delegated(network, problem),
+        accuracy=float(((constrained > 0) == labels).all(dim=1).double().mean()),
         violations=(len(problem.hierarchy.violations(logits)), len(problem.hierarchy.violations(constrained))),
-        h=torch.sigmoid(on_grid).double().numpy(),
-        constrained=torch.sigmoid(max_constraint(on_grid, problem.hierarchy)).double().numpy(),
+        h=alone.double().numpy(),
+        constrained=corrected("h", alone, problem).double().numpy(),
     )
 
 
-def _train(  # noqa: PLR0913, PLR0917
-    points: torch.Tensor,
-    labels: torch.Tensor,
-    problem: Rectangles,
+def train(
+    kind: Kind,
+    problems: Sequence[Rectangles],
+    *,
+    seeds: Sequence[int],
     epochs: int,
-    seed: int,
-    progress: Callable[[], object] | None,
-) -> MLP:
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        network = MLP(2, 2, widths=(4,), dropout=0.0, activation="tanh")
-    loss = MCLoss(problem.hierarchy)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
-    for _ in range(epochs):
-        optimizer.zero_grad()
-        loss(network(points), labels).backward()
-        optimizer.step()
-        if progress:
-            progress()
-    return network
+    progress: Callable[[], object] | None = None,
+) -> list[MLP]:
+    """Train one network of 4 hidden units on each problem."""
+    hierarchy = problems[0].hierarchy
+    points, labels = batched.training_half(problems)
+    if kind == "g":
+        a, b = (hierarchy.index(name) for name in "AB")
+        labels[..., b] -= labels[..., a]
+    loss = partial(mc_loss, hierarchy=hierarchy) if kind == "h" else F.binary_cross_entropy_with_logits
+    return batched.train(points, labels, loss, seeds=seeds, hidden=4, epochs=epochs, progress=progress)
+
+
+def corrected(kind: Kind, scores: Tensor, problem: Rectangles) -> Tensor:
+    """Scores of A and B that are coherent: f+ lowers A to B, the others raise B to A."""
+    return (min_constraint if kind == "f" else max_constraint)(scores, problem.hierarchy)
+
+
+def auprc(kind: Kind, network: nn.Module, problem: Rectangles) -> float:
+    """AU(PRC) of A and B on the test points, with the correction."""
+    points, labels = batched.test_half(problem)
+    with torch.no_grad():
+        return metrics.auprc(labels, corrected(kind, network(points), problem))
+
+
+def delegated(network: nn.Module, problem: Rectangles) -> float:
+    """Share of the test points of A whose prediction for B is delegated to A."""
+    points, labels = batched.test_half(problem)
+    a, b = (problem.hierarchy.index(name) for name in "AB")
+    with torch.no_grad():
+        decided = delegates(network(points[labels[:, a]]), problem.hierarchy)
+    return float((decided[:, b] == a).double().mean())

@@ -27,7 +27,7 @@ def draw(results: Sequence[Result]) -> Figure:
         a, b = (result.problem.hierarchy.index(name) for name in "AB")
         shown = (result.h[..., a], result.h[..., b], result.constrained[..., b])
         for axis, values in zip(row, shown, strict=True):
-            image = _draw_one(axis, values, result.problem.rectangles)
+            image = draw_one(axis, values, result.problem.rectangles)
         row[0].set_ylabel(f"{result.delegated:.0%} of A delegated", fontsize=11)
     for axis, title in zip(axes[0], ("network h, class A", "network h, class B", "constrained, class B"), strict=True):
         axis.set_title(title, fontsize=11)
@@ -36,9 +36,11 @@ def draw(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def _draw_one(axis: Axes, values: NDArray[np.float64], rectangles: Sequence[Rectangle]) -> AxesImage:
+def draw_one(axis: Axes, values: NDArray[np.floating], rectangles: Sequence[Rectangle]) -> AxesImage:
+    """Probabilities over the unit square in blue and red, the boundary at 0.5, and the rectangles in yellow."""
     image = axis.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=0, vmax=1)
-    axis.contour(values, levels=[0.5], extent=(0, 1, 0, 1), colors="black", linewidths=0.8)
+    if values.min() < 0.5 < values.max():
+        axis.contour(values, levels=[0.5], extent=(0, 1, 0, 1), colors="black", linewidths=0.8)
     for shape in rectangles:
         corner = (shape.left, shape.bottom)
         axis.add_patch(Patch(corner, shape.width, shape.height, fill=False, edgecolor="gold", linewidth=2))

@@ -1,0 +1,73 @@
+"""Results of an experiment in parts, each in a file of its own: a finished part is never run again."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from chmcnn import _kept
+from chmcnn.errors import FileError
+from chmcnn.runs import versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    Advance = Callable[[], object]
+    Part = Callable[[Advance], Mapping[str, Any]]
+
+
+def run(  # noqa: PLR0913 -- all by name but the first two
+    folder: Path,
+    parts: Mapping[str, Part],
+    *,
+    settings: Mapping[str, int],
+    steps: int,
+    command: str,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Run the parts that are not there.
+
+    A part gives what to keep of it, and calls what it is given after each of its ``steps``.
+    """
+    done = collect(folder, parts, settings)
+    total = steps * len(parts)
+    counter = count(steps * len(done) + 1)
+
+    def advance() -> None:
+        if progress:
+            progress(next(counter), total)
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small networks gain nothing from two, and lose much on a busy machine
+    try:
+        for name in [name for name in parts if name not in done]:
+            result = parts[name](advance)
+            kept = {"command": command, "versions": versions(), "settings": settings, "result": result}
+            _kept.write(folder / f"{name}.json", kept)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int] | None = None) -> dict[str, dict[str, Any]]:
+    """Read the parts that are there, all of the same settings: those that are given, or those of the first part."""
+    found = {}
+    for name in names:
+        path = folder / f"{name}.json"
+        if path.exists():
+            content = _kept.read(path)
+            settings = content["settings"] if settings is None else settings
+            if content["settings"] != settings:
+                raise FileError(
+                    f"it is of a run with {_named(content['settings'])}, not {_named(settings)}; name another folder, "
+                    "or remove the file, and the same command runs that part again",
+                    path,
+                )
+            found[name] = content
+    return found
+
+
+def _named(settings: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in settings.items())

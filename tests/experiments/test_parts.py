@@ -1,0 +1,76 @@
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from chmcnn import ChmcnnError
+from chmcnn.experiments import _parts, figure1, figure2, nine_rectangles
+
+SETTINGS = {"epochs": 2, "runs": 1}
+
+
+def run(folder: Path, ran: list[str], **settings: int) -> list[tuple[int, int]]:
+    """Two parts of two steps each; which of them ran, and what was told of the progress."""
+    told: list[tuple[int, int]] = []
+
+    def part(name: str) -> "_parts.Part":
+        def work(advance: "_parts.Advance") -> dict[str, str]:
+            ran.append(name)
+            assert torch.get_num_threads() == 1
+            advance()
+            advance()
+            return {"name": name}
+
+        return work
+
+    _parts.run(
+        folder,
+        {name: part(name) for name in ("first", "second")},
+        settings=SETTINGS | settings,
+        steps=2,
+        command="mine",
+        progress=lambda done, total: told.append((done, total)),
+    )
+    return told
+
+
+def test_parts_run_in_their_order_and_record_what_made_them(tmp_path: Path) -> None:
+    ran: list[str] = []
+    threads = torch.get_num_threads()
+    assert run(tmp_path, ran) == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert ran == ["first", "second"]
+    assert torch.get_num_threads() == threads
+    kept = _parts.collect(tmp_path, ["first", "second"])
+    assert kept["second"]["result"] == {"name": "second"}
+    assert kept["first"]["command"] == "mine"
+    assert kept["first"]["settings"] == SETTINGS
+    assert "torch" in kept["first"]["versions"]
+
+
+def test_a_finished_part_is_not_run_again(tmp_path: Path) -> None:
+    ran: list[str] = []
+    run(tmp_path, ran)
+    (tmp_path / "first.json").unlink()
+    assert run(tmp_path, ran) == [(3, 4), (4, 4)]
+    assert ran == ["first", "second", "first"]
+
+
+def test_files_of_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    run(tmp_path, [])
+    message = (
+        f"{tmp_path / 'first.json'}: it is of a run with epochs 2, runs 1, not epochs 3, runs 1; name another folder"
+    )
+    with pytest.raises(ChmcnnError, match=re.escape(message)):
+        run(tmp_path, [], epochs=3)
+    (tmp_path / "second.json").unlink()
+    (tmp_path / "first.json").rename(tmp_path / "second.json")
+    run(tmp_path / "other", [], runs=5)
+    (tmp_path / "other" / "first.json").rename(tmp_path / "first.json")
+    with pytest.raises(ChmcnnError, match=r"second\.json: it is of a run with epochs 2, runs 1, not epochs 2, runs 5"):
+        _parts.collect(tmp_path, ["first", "second"])
+
+
+def test_an_experiment_that_was_not_run_has_no_result(tmp_path: Path) -> None:
+    for experiment in (figure1, figure2, nine_rectangles):
+        assert experiment.collect(tmp_path / "nowhere") is None
