@@ -228,7 +228,7 @@ def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
 
 
 def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
-    (tmp_path / "search" / ".locks").mkdir(parents=True)
+    (tmp_path / "search").mkdir()
     (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
     with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
         found(tmp_path, Plan())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ _LOCKS = ".locks"
 BEGUN_AT_MOST = 5
 """How often a trial is begun whose process is killed each time; memory may be too small for it."""
 _WARMUP = 5
-"""Trials, and epochs of each, that are never pruned: what is to be judged by."""
+"""So many trials are never pruned, and none before so many epochs: they are what is judged by."""
 
 
 @dataclass(slots=True)
@@ -58,8 +58,7 @@ class Study:
     def working(self) -> Iterator[None]:
         """Let others see that this process is alive."""
         path = self._lock_of(self.worker)
-        lock = filelock.FileLock(path)
-        with lock:
+        with filelock.FileLock(path):
             yield
         path.unlink(missing_ok=True)  # not after an error: the file tells that the trial was one of this folder
 
@@ -88,7 +87,7 @@ class Study:
             trial.set_user_attr("reason", reason)
         state = TrialState.PRUNED if pruned else TrialState.FAIL if score is None else TrialState.COMPLETE
         with self._deciding():
-            self.study.tell(trial, None if state != TrialState.COMPLETE else score, state)
+            self.study.tell(trial, score if state == TrialState.COMPLETE else None, state)
             self.write_best()
 
     def same(self, trial: Trial) -> FrozenTrial | None:
@@ -169,7 +168,7 @@ class Study:
 
 def is_one(folder: Path) -> bool:
     """Whether a folder is that of a search."""
-    return (folder / _LOCKS).is_dir()
+    return (folder / _LOCKS).is_dir() or (folder / _DATABASE).is_file()
 
 
 @contextmanager
@@ -182,11 +181,12 @@ def opened(folder: Path, storage: str | None, plan: Plan, facts: Mapping[str, An
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space, kept = Space.of(plan.space), None
     grid = space.grid(plan.seed) if plan.sampler == "grid" else None
+    pruner = optuna.pruners.MedianPruner(_WARMUP, _WARMUP) if plan.prune else optuna.pruners.NopPruner()
+    lock = folder / _LOCKS / "study.lock"
     try:
-        kept = _storage(folder, storage)
-        (folder / _LOCKS).mkdir(exist_ok=True)
-        pruner = optuna.pruners.MedianPruner(_WARMUP, _WARMUP) if plan.prune else optuna.pruners.NopPruner()
-        with filelock.FileLock(folder / _LOCKS / "study.lock"):
+        lock.parent.mkdir(exist_ok=True)
+        with filelock.FileLock(lock):
+            kept = _storage(folder, storage)
             found = optuna.create_study(
                 storage=kept,
                 study_name=f"chmcnn search of {title}" if storage else "search",
@@ -199,6 +199,10 @@ def opened(folder: Path, storage: str | None, plan: Plan, facts: Mapping[str, An
         yield Study(found, folder, space, plan.total, grid, plan.seed, plan.settings)
     finally:
         optuna.logging.set_verbosity(before)
+        if kept is None:
+            with suppress(OSError):  # of a folder that others are at
+                lock.unlink()
+                lock.parent.rmdir()
         if isinstance(kept, optuna.storages.RDBStorage):
             kept.remove_session()
             kept.engine.dispose()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chmcnn._study import Study
     from chmcnn.training import Epoch
 
-__all__ = ["APPENDIX", "Found", "Plan", "search"]
+__all__ = ["APPENDIX", "Found", "Plan", "Progress", "search"]
 
 TRIALS = 50
 """How many settings are tried, where it is not said."""
@@ -359,13 +359,16 @@ def _found(study: Study, title: str) -> Found:
     columns = ["number", "state", "auprc", "epochs_run", "seconds", *searched, "reason"]
     frame = pd.DataFrame([_row(trial, searched) for trial in trials], columns=columns)
     several = (frame["state"] == "finished").sum() > 1
+    shares = get_param_importances(study.study) if several else {}
     return Found(
         title,
         study.total,
         frame,
         searched,
         {} if best is None else best.user_attrs["settings"],
-        get_param_importances(study.study) if several else {},
+        dict(
+            sorted(shares.items(), key=lambda item: (-item[1], item[0]))
+        ),  # Optuna leaves open which of equals is first
     )
 
 

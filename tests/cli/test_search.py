@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -72,30 +71,18 @@ def test_the_same_command_runs_nothing_and_machines_can_read_it(folder: Path, do
     assert told["config"] == str(output / "best.json")
 
 
-def finished_trials(database: Path) -> int:
-    if not database.exists():
-        return 0
-    try:
-        with sqlite3.connect(database, timeout=10) as connection:
-            count = connection.execute("select count(*) from trials where state = 'COMPLETE'").fetchone()[0]
-        connection.close()
-    except sqlite3.OperationalError:  # no table yet
-        return 0
-    return int(count)
-
-
 def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     del done  # it wrote the space
     output = tmp_path / "killed"
     words = [*own(output), "--trials", "4", "--json"]
     command = [sys.executable, "-m", "chmcnn", *map(str, words)]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
-    while not finished_trials(output / "study.db"):
+    while not (output / "best.json").exists():  # which is there while the search goes on
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    assert (output / "best.json").exists(), "it is there while the search goes on"
+    assert not (output / "trials.csv").exists()
     again = run(*words, cwd=folder)
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["trials"] == {"total": 4, "finished": 4}

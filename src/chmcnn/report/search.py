@@ -13,6 +13,8 @@ from chmcnn.report.page import inline
 from chmcnn.report.searching import best_rows, counted, reasons, text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
     from chmcnn.search import Found
@@ -34,8 +36,8 @@ def page(found: Found, command: str) -> str:
         reasons=reasons(found),
         best={name: text(value) for name, value in found.best.items()},
         score=found.facts()["validation AU(PRC)"],
-        history=inline(_history(found)),
-        importances=inline(_importances(found)) if found.importances else None,
+        history=inline(_alone(_draw_history, found)),
+        importances=inline(_alone(_draw_importances, found)) if found.importances else None,
         heads=heads,
         rows=rows,
         command=command,
@@ -46,7 +48,7 @@ def page(found: Found, command: str) -> str:
 def draw(found: Found) -> Figure:
     """The scores in the order of the trials, with the best so far; and how much each setting matters."""
     if not found.importances:
-        return _history(found)
+        return _alone(_draw_history, found)
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     first, second = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_history(first, found)
@@ -54,15 +56,9 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _history(found: Found) -> Figure:
+def _alone(part: Callable[[Axes, Found], None], found: Found) -> Figure:
     figure = Figure(figsize=(5.4, 3.4), layout="constrained")
-    _draw_history(figure.subplots(), found)
-    return figure
-
-
-def _importances(found: Found) -> Figure:
-    figure = Figure(figsize=(4.2, 3.4), layout="constrained")
-    _draw_importances(figure.subplots(), found)
+    part(figure.subplots(), found)
     return figure
 
 
