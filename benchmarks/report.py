@@ -19,10 +19,17 @@ from benchmarks.measure import RESULTS
 from benchmarks.presets import PUBLISHED, SEEDS
 from chmcnn import runs
 from chmcnn.experiments import published, recipes, table3
+from chmcnn.report.paper import experiments
+from chmcnn.report.paper.section import texts
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "systems.md")
+DOCUMENTS = (
+    ROOT / "README.md",
+    ROOT / "benchmarks" / "README.md",
+    ROOT / "docs" / "systems.md",
+    ROOT / "docs" / "reproduction.md",
+)
 DENSE = "dense float64"
 
 
@@ -52,6 +59,8 @@ def filled_in(text: str) -> str:
         "presets": presets,
         "systems": systems,
         "ablation": ablation,
+        "checks": checks,
+        "table2": table2,
     }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
@@ -174,6 +183,32 @@ def ablation() -> str:
     table = _table(["data set", *means], [*cells, ["mean", *overall]])
     said = "Validation rows, one seed, and in brackets the published figure."
     return f"{table}\n{said} Run by `chmcnn reproduce table3`.\n"
+
+
+def checks() -> str:
+    """What was compared with the paper, of all experiments that were run."""
+    sections = [section for name in experiments.NAMES if (section := experiments.section(name, ROOT / "results"))]
+    cells = [
+        [
+            section.name,
+            check.claim,
+            check.published,
+            check.ours,
+            "yes" if check.agrees else f"**no** {check.why}".strip(),
+        ]
+        for section in sections
+        for check in section.checks
+    ]
+    return f"{_table(['experiment', 'what', 'published', 'ours', 'agrees'], cells)}\nMade by `chmcnn reproduce all`.\n"
+
+
+def table2() -> str:
+    """AU(PRC) on the test rows, ours and the published ones."""
+    section = experiments.section("table2", ROOT / "results")
+    if section is None:
+        raise AssertionError("there are no results of table2")
+    table = section.tables[0]
+    return f"{_table(list(table.columns), texts(table))}\n{table.note} Run by `{section.command}`.\n"
 
 
 def _compared(name: str) -> pd.DataFrame:

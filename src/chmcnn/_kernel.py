@@ -80,16 +80,14 @@ except RuntimeError:  # no folder to keep compiled code in: compile it in every 
     _highest = numba.njit(nogil=True)(_highest)
 
 
-def highest(
-    scores: NDArray[np.floating], parents: NDArray[np.int64], children: NDArray[np.int64]
-) -> tuple[Tensor, bool]:
+def highest(scores: Tensor, parents: NDArray[np.int64], children: NDArray[np.int64]) -> tuple[Tensor, bool]:
     """The highest score among each class and its descendants, for (rows, classes), and whether no score is NaN.
 
     Where no gradient is wanted, this is all that the constraint has to do.
     """
-    out = np.empty_like(scores)
-    clean = _highest(scores, parents, children, out)
-    return torch.from_numpy(out), clean
+    out = torch.empty_like(scores)
+    clean = _highest(scores.numpy(), parents, children, out.numpy())
+    return out, clean
 
 
 def _decide(bits: Tensor, labels: Tensor | None, *plan: Tensor) -> tuple[Tensor, Tensor]:

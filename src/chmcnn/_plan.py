@@ -112,7 +112,7 @@ def _taking_turns(parents: NDArray[np.int64], level_sizes: NDArray[np.int64]) ->
     return np.lexsort((turn, np.repeat(np.arange(len(level_sizes)), level_sizes)))
 
 
-_COMPILED = (np.float32, np.float64)
+_COMPILED = (torch.float32, torch.float64)
 """Types that `highest` is compiled for."""
 _plans: WeakKeyDictionary[Hierarchy, dict[torch.device, Plan]] = WeakKeyDictionary()
 
@@ -151,18 +151,16 @@ def decide(scores: Tensor, labels: Tensor | None, plan: Plan) -> tuple[Tensor, T
 def highest(scores: Tensor, plan: Plan) -> tuple[Tensor, bool] | None:
     """The highest score among each class and its descendants, and whether no score is NaN; without any gradient.
 
-    None where there is no quick way: without the compiled loop, for types that numpy does not have, on an accelerator,
-    and for what only stands for a tensor, as inside torch.func.vmap.
+    None where there is no quick way: without the compiled loop, in half precision, on an accelerator, while a model is
+    traced, and for what only stands for a tensor, as inside torch.func.vmap.
     """
-    if _kernel is None:
+    if _kernel is None or scores.device.type != "cpu" or scores.dtype not in _COMPILED or torch.jit.is_tracing():
         return None
+    rows = scores.reshape(-1, scores.shape[-1]).contiguous()
     try:
-        rows = scores.reshape(-1, scores.shape[-1]).numpy()
-    except (RuntimeError, TypeError):
+        values, clean = _kernel.highest(rows, plan.arrays["edge_parents"], plan.arrays["edge_children"])
+    except RuntimeError:  # it has no memory of its own
         return None
-    if rows.dtype not in _COMPILED:
-        return None
-    values, clean = _kernel.highest(rows, plan.arrays["edge_parents"], plan.arrays["edge_children"])
     return values.reshape(scores.shape), clean
 
 
