@@ -182,7 +182,7 @@ def ablation() -> str:
     overall = [f"**{means[each].mean():.4f}** ({theirs[each].mean():.4f})" for each in means]
     table = _table(["data set", *means], [*cells, ["mean", *overall]])
     said = "Validation rows, one seed, and in brackets the published figure."
-    return f"{table}\n{said} Run by `chmcnn reproduce table3`.\n"
+    return f"{table}\n{said} Run by `{recipes.commands(found.runs)}`.\n"
 
 
 def checks() -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import filelock
 import pytest
+from tests.results import write_runs
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics, runs
 from chmcnn._splits import Source
@@ -171,3 +172,11 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, count: list[
 def test_the_file_is_called_as_the_cell() -> None:
     fold = Cell("my table/1.csv", "h+", {}, fold=2, folds=5)
     assert fold.path(Path("runs")).name.startswith("my_table_1.csv-h+-fold2of5-")
+
+
+def test_a_copied_result_does_not_count_twice(tmp_path: Path) -> None:
+    write_runs(tmp_path, {"mine": [0.5]})
+    (path,) = tmp_path.glob("*.json")
+    (tmp_path / "mine-again.json").write_bytes(path.read_bytes())
+    with pytest.raises(ChmcnnError, match=f"mine-again.json: it is a copy of {path.name}, and counts twice; remove it"):
+        collect(tmp_path)

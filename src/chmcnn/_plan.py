@@ -154,7 +154,9 @@ def highest(scores: Tensor, plan: Plan) -> tuple[Tensor, bool] | None:
     None where there is no quick way: without the compiled loop, in half precision, on an accelerator, while a model is
     traced, and for what only stands for a tensor, as inside torch.func.vmap.
     """
-    if _kernel is None or scores.device.type != "cpu" or scores.dtype not in _COMPILED or torch.jit.is_tracing():
+    if (
+        _kernel is None or scores.device.type != "cpu" or scores.dtype not in _COMPILED or torch.jit.is_tracing()  # type: ignore[attr-defined,no-untyped-call]
+    ):
         return None
     rows = scores.reshape(-1, scores.shape[-1]).contiguous()
     try:

@@ -158,7 +158,11 @@ def read(path: Path) -> Run:
 
 def collect(folder: Path) -> pd.DataFrame:
     """All results of a folder, one row each: the cell, its figures, and the reason where there are none."""
-    return frame([read(path) for path in sorted(folder.glob("[!.]*.json"))])
+    found = {path: read(path) for path in sorted(folder.glob("[!.]*.json"))}
+    for path, run in found.items():
+        if run.cell.path(folder) != path:
+            raise FileError(f"it is a copy of {run.cell.path(folder).name}, and counts twice; remove it", path)
+    return frame(list(found.values()))
 
 
 def frame(found: list[Run]) -> pd.DataFrame:

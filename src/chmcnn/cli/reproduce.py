@@ -178,8 +178,9 @@ def table3(  # noqa: PLR0913 -- one for each option
 
     chmcnn reproduce table3 --recipe paper
     """
-    from chmcnn.experiments.table3 import SYSTEMS
+    from chmcnn.experiments.table3 import SYSTEMS, refuse_others
 
+    refuse_others(_chosen(datasets))
     _benchmark("table3", SYSTEMS, _chosen(datasets), output, recipe, seeds, jobs, reconstructed, data_dir, quiet=quiet)
     _show("table3", output, json=json)
 

@@ -38,6 +38,8 @@ def sources(
     ``reconstructed`` is a folder with train files, such as expr_FUN.train.arff, for data sets whose own is not to be
     had. These have another name, which says so.
     """
+    if reconstructed and not reconstructed.is_dir():
+        raise DatasetError(f"The folder of reconstructed files, {reconstructed}, is not there; name one that is.")
     found, missing = [], {}
     for name in datasets:
         entry = catalogue()[name]
@@ -100,14 +102,19 @@ def run(  # noqa: PLR0913 -- all by name
 
 def collect(folder: Path) -> pd.DataFrame | None:
     """All results, one row each, with their recipe, in the order of the published tables; None where there is none."""
-    if not any(folder.glob("[!.]*.json")):
-        return None
     table = runs.collect(folder).dropna(subset="auprc")
+    if table.empty:
+        return None
     table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
     order = {name: place for place, name in enumerate(catalogue().entries)}
     return table.sort_values(
         by=["dataset", "seed"], key=lambda column: column.map(lambda value: order.get(plain(str(value)), value))
     ).reset_index(drop=True)
+
+
+def commands(table: pd.DataFrame) -> str:
+    """All commands that results were made by, as they were typed."""
+    return "; ".join(dict.fromkeys(table["command"]))
 
 
 def means(table: pd.DataFrame, measure: str) -> pd.DataFrame:

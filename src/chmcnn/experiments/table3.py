@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chmcnn.datasets.catalogue import catalogue
+from chmcnn.errors import DatasetError
 from chmcnn.experiments import recipes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -24,6 +26,13 @@ class Table3:
     runs: pd.DataFrame
     scores: dict[str, pd.DataFrame]  # by recipe: data sets x systems, AU(PRC) on the validation rows
     epochs: dict[str, pd.DataFrame]  # by recipe: how many were best
+
+
+def refuse_others(datasets: Sequence[str]) -> None:
+    """Refuse data sets that the table does not have, before any work is done for them."""
+    for name in datasets:
+        if name not in DATASETS:
+            raise DatasetError(f"Table 3 has no data set {name!r}; it has {', '.join(DATASETS)}.")
 
 
 def collect(folder: Path) -> Table3 | None:

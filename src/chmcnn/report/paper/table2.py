@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from chmcnn.datasets.catalogue import catalogue
 from chmcnn.experiments import published, recipes, table2
 from chmcnn.report.paper import significance
 from chmcnn.report.paper.section import Check, Picture, Section, Table, Value
@@ -31,8 +32,9 @@ def section(result: Table2) -> Section:
         text="Each network is trained on the training rows, stopped by the validation rows, trained again on both, and "
         "tested on the test rows. The paper's recipe has batches of 4 and the published width and learning rate of "
         "each data set; the default recipe is that of CHMCNNClassifier. A data set marked as having a reconstructed "
-        "train file is not the paper's: its own train file is not to be had.",
-        command="chmcnn reproduce table2",
+        "train file is not the paper's, whose own is not to be had: it is in no statistic. The authors' program has "
+        "other settings than the paper for expr_FUN (1,250 units), expr_GO and seq_GO (learning rate 1e-4).",
+        command=recipes.commands(result.runs),
         checks=tuple(_check(result, recipe) for recipe in used),
         tables=(
             _scores(result, used),
@@ -51,13 +53,14 @@ def section(result: Table2) -> Section:
 
 
 def _check(result: Table2, recipe: str) -> Check:
-    chosen = result.summary[result.summary["recipe"] == recipe]
+    """Of the paper's own data sets: one with a reconstructed train file is none of them."""
+    chosen = result.summary[(result.summary["recipe"] == recipe) & ~result.summary["reconstructed"]]
     bound = f"within {table2.NEAR}" if recipe == "paper" else f"at most {table2.BELOW} below"
-    short = chosen.loc[~chosen["good"], "dataset"].tolist()
+    short, seeds = chosen.loc[~chosen["good"], "dataset"].tolist(), chosen["seeds"]
     return Check(
-        f"{_NAMES[recipe]}: mean {bound} of the published figure on each of {len(chosen)} data sets",
-        f"{len(chosen)} of {len(chosen)}",
-        f"{len(chosen) - len(short)} of {len(chosen)}",
+        f"{_NAMES[recipe]}: mean {bound} of the published figure on each data set that was run",
+        "20 data sets, 10 seeds",
+        f"{len(chosen) - len(short)} of {len(chosen)} data sets, {seeds.min()} to {seeds.max()} seeds",
         not short,
         f"not on {', '.join(short)}: see the table of what falls short" if short else "",
     )
@@ -79,8 +82,13 @@ def _scores(result: Table2, used: list[Recipe]) -> Table:
         ("data set", *(f"ours, {_NAMES[recipe]}" for recipe in used), *figures.columns),
         rows,
         note="Ours: mean ± deviation, in brackets the number of seeds. The other columns are published figures: of the "
-        "paper's Table 2, and of DHN, which was not peer reviewed.",
+        f"paper's Table 2, and of DHN, which was not peer reviewed.{_lacking(datasets)}",
     )
+
+
+def _lacking(datasets: list[str]) -> str:
+    lacking = [name for name in catalogue().entries if name not in datasets]
+    return f" Not run: {', '.join(lacking)}." if lacking else ""
 
 
 def _mean(summary: pd.DataFrame, dataset: str, recipe: str) -> str | None:
