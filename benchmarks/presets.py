@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.presets choose`` runs the grid that the default preset was chosen from. Test rows have no part
 in it: the training and validation rows are cut into three, and each third is predicted by a model that was trained,
-stopped and refitted on the other two.
+stopped and refitted on the other two. ``python -m benchmarks.presets layers`` compares one hidden layer with two, by
+the validation rows of tables with many columns.
 """
 
 import json
@@ -30,6 +31,8 @@ PUBLISHED = {name: float(published.auprc()["C-HMCNN"][name]) for name in DATASET
 PAPER: dict[str, dict[str, Any]] = {"enron": {"widths": (1000, 1000), "learning_rate": 1e-5}}
 SEEDS = {"default": 5, "paper": 1}
 """Trainings of each preset: those of the paper's take minutes."""
+WIDE = ("gasch1_FUN", "diatoms", "seq_FUN", "enron")
+WIDTHS = ((1000,), (1000, 1000))
 IN_ORDER = "enron, last third"
 """Only the last third of enron is predicted: its rows are in the order of time, and its test rows come after them."""
 GRID: list[dict[str, Any]] = [
@@ -93,6 +96,18 @@ def held_out(name: str, **options: Any) -> float:  # noqa: ANN401
     return float(np.mean(found))
 
 
+def layers(name: str) -> dict[str, Any]:
+    """AU(PRC) on the validation rows with one hidden layer and with two."""
+    data = datasets.load(name, data_dir=data_folder())
+    found = {}
+    for widths in WIDTHS:
+        model = CHMCNNClassifier(
+            data.hierarchy, evaluated=data.evaluated, random_state=0, refit=False, widths=widths
+        ).fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
+        found[str(list(widths))] = model.best_score_
+    return {"dataset": name, "columns": data.train.X.shape[1], "validation AU(PRC)": found}
+
+
 def _labels(table: datasets.Table) -> pd.DataFrame:
     return pd.DataFrame(table.Y, index=table.X.index)
 
@@ -111,6 +126,10 @@ def main() -> None:
     if sys.argv[1:2] == ["choose"]:
         for number in map(int, sys.argv[2:] or range(len(GRID))):
             once(RESULTS / f"choice-{number}.json", choose, number)
+        return
+    if sys.argv[1:2] == ["layers"]:
+        for name in sys.argv[2:] or WIDE:
+            once(RESULTS / f"layers-{name}.json", layers, name)
         return
     for name in sys.argv[1:] or DATASETS:
         for preset in get_args(PresetName):

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
-from benchmarks.presets import PUBLISHED, SEEDS
+from benchmarks.presets import PUBLISHED, SEEDS, WIDE
 from chmcnn import runs
 from chmcnn.experiments import published, recipes, table3
 from chmcnn.report.paper import experiments
@@ -57,6 +57,7 @@ def filled_in(text: str) -> str:
         "growth": growth,
         "ways": ways,
         "presets": presets,
+        "layers": layers,
         "systems": systems,
         "ablation": ablation,
         "checks": checks,
@@ -148,6 +149,18 @@ def presets() -> str:
         "training on one thread. Run by `python -m benchmarks.presets`."
     )
     return _table(header, cells) + f"\n{source}\n"
+
+
+def layers() -> str:
+    """One hidden layer against two, on tables with many columns."""
+    found = [load(f"presets/layers-{name}") for name in WIDE]
+    widths = list(found[0]["validation AU(PRC)"])
+    cells = [
+        [each["dataset"], f"{each['columns']:,}", *(f"{each['validation AU(PRC)'][key]:.4f}" for key in widths)]
+        for each in found
+    ]
+    table = _table(["data set", "columns", *(f"layers of {key}" for key in widths)], cells)
+    return f"{table}\nValidation rows, one seed. Run by `python -m benchmarks.presets layers`.\n"
 
 
 def systems() -> str:

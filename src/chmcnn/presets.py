@@ -24,13 +24,15 @@ class Preset:
     scaled: bool = False  # whether the default network and its learning rate follow the number of columns
 
     def layers(self, columns: int) -> tuple[int, ...]:
-        """Widths of the hidden layers: twice as wide for a table of more than 100 columns.
+        """Widths of the hidden layers: twice as wide for a table of more than 100 columns, and one for more than 400.
 
-        >>> PRESETS["default"].layers(50), PRESETS["default"].layers(1000)
-        ((500, 500), (1000, 1000))
+        >>> PRESETS["default"].layers(50), PRESETS["default"].layers(300), PRESETS["default"].layers(1000)
+        ((500, 500), (1000, 1000), (1000,))
         """
-        factor = 2 if self.scaled and columns > 100 else 1
-        return tuple(factor * width for width in self.widths)
+        if not self.scaled or columns <= 100:
+            return self.widths
+        wider = tuple(2 * width for width in self.widths)
+        return wider if columns <= 400 else wider[:1]
 
     def rate(self, columns: int | None) -> float:
         """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
@@ -46,7 +48,7 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
-    # Chosen by `python -m benchmarks.presets choose`, without test rows.
+    # Chosen by `python -m benchmarks.presets choose` and `layers`, without test rows.
     "default": Preset(
         (500, 500), 0.7, Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4), scaled=True
     ),
