@@ -21,7 +21,11 @@ def result(*delegated: float) -> Figure1:
 def test_shares_are_compared_with_the_published_ones() -> None:
     made = section(result(0.04, 0.94, 0.83))
     assert [check.agrees for check in made.checks] == [True, False, True]
-    assert [(check.published, check.ours) for check in made.checks] == [("0%", "4%"), ("100%", "94%"), ("85%", "83%")]
+    assert [(check.published, check.ours) for check in made.checks] == [
+        ("0%", "4.0%"),
+        ("100%", "94.0%"),
+        ("85%", "83.0%"),
+    ]
     assert made.tables[0].rows == (
         ("nested", 9, 0.0, 0.04),
         ("disjoint", 1, 1.0, 0.94),

@@ -17,9 +17,21 @@ def result(h: float) -> Figure2:
     ("h", "agrees", "worst"), [(0.935, True, "-0.015 at step 5"), (0.92, False, "-0.030 at step 5")]
 )
 def test_the_worst_step_decides(h: float, agrees: bool, worst: str) -> None:
-    (check,) = section(result(h)).checks
+    check = section(result(h)).checks[0]
     assert check.agrees is agrees
     assert check.ours.startswith(worst)
+
+
+def test_f_and_g_are_good_where_the_paper_says() -> None:
+    made = result(0.9)
+    assert [check.agrees for check in section(made).checks[1:]] == [False, False]
+    made.auprc["f"][:3] -= 0.1
+    made.auprc["g"][5:] -= np.arange(1, 5)[:, None] / 100
+    _, f, g = section(made).checks
+    assert f.agrees
+    assert f.ours == "at most 0.800, and at least 0.900 from step 6"
+    assert g.agrees
+    assert g.ours == "0.950 at step 5, then 0.940, 0.930, 0.920, 0.910"
 
 
 def test_the_table_has_mean_and_deviation_of_each_step() -> None:
