@@ -48,6 +48,7 @@ def test_the_page_has_everything_and_needs_nothing_else() -> None:
     assert "6 trials of 8: 3 finished, 1 pruned, 1 failed, 1 running." in shown
     assert shown.count("data:image/png;base64,") == 2
     assert "http" not in shown
+    assert "@media print" in shown
 
 
 def test_the_page_of_a_search_that_found_nothing() -> None:

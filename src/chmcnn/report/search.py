@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from chmcnn import __version__
-from chmcnn.report.page import inline
+from chmcnn.report.page import inline, render
 from chmcnn.report.searching import best_rows, counted, reasons, text
 
 if TYPE_CHECKING:
@@ -24,12 +22,9 @@ _BLUE, _ORANGE = "#3b6fa0", "#d9822b"
 
 def page(found: Found, command: str) -> str:
     """The page: the best setting, the history, the importances, and the best trials."""
-    import jinja2
-
-    template = resources.files("chmcnn.report").joinpath("templates/search.html").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     heads, rows = best_rows(found)
-    return environment.from_string(template).render(
+    return render(
+        "search.html",
         title=f"Settings for {found.title}",
         found=found,
         counted=counted(found),
@@ -41,7 +36,6 @@ def page(found: Found, command: str) -> str:
         heads=heads,
         rows=rows,
         command=command,
-        version=__version__,
     )
 
 
