@@ -1,5 +1,6 @@
 """The search for settings: what is tried, what is kept, and what is never looked at."""
 
+import errno
 import json
 import multiprocessing
 import sys
@@ -10,6 +11,7 @@ import filelock
 import numpy as np
 import optuna
 import pytest
+from optuna.storages.journal import JournalFileBackend
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._space import APPENDIX, Space
@@ -232,6 +234,45 @@ def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
     with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
         found(tmp_path, Plan())
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = r"search: the folder cannot be written to: .*; name another one with -o"
+    mkdir = Path.mkdir
+
+    def refused(self: Path, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        if self.name == ".locks":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        mkdir(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refused)
+        with pytest.raises(FileError, match=told):
+            found(tmp_path, Plan())
+    (tmp_path / "search" / "study.db").touch()
+    (tmp_path / "search" / ".locks").touch()
+    with pytest.raises(FileError, match=told):
+        found(tmp_path, Plan())
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_a_search_that_cannot_be_opened_leaves_the_lock_of_others_alone(tmp_path: Path, others: bool) -> None:
+    lock = tmp_path / "search" / ".locks" / "study.lock"
+    if others:
+        lock.parent.mkdir(parents=True)
+        lock.touch()
+    with pytest.raises(ChmcnnError, match="The storage cannot be opened"):
+        found(tmp_path, Plan(), storage="nonsense://")
+    assert lock.exists() == lock.parent.exists() == others
+
+
+def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path: Path) -> None:
+    shared = str(tmp_path / "journal.log")
+    plan = Plan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
+    found(tmp_path, Plan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
+    storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
+    optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
+    assert found(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
 
 
 def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

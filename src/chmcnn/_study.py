@@ -113,7 +113,7 @@ class Study:
     def awaited(self) -> bool:
         """Whether another process of this folder is at a trial."""
         running = [trial for trial in self.trials() if trial.state == TrialState.RUNNING]
-        return any(self._lock_of(trial.user_attrs["worker"]).exists() for trial in running)
+        return any(self._lock_of_taker(trial).exists() for trial in running)
 
     def best(self) -> FrozenTrial | None:
         """The trial with the best score; of equal ones the first."""
@@ -137,7 +137,7 @@ class Study:
     def _again(self, dead: FrozenTrial) -> bool:
         """End a trial whose process is gone, and begin it again, unless that was done too often."""
         self.study.tell(dead.number, state=TrialState.FAIL)
-        self._lock_of(dead.user_attrs["worker"]).unlink(missing_ok=True)
+        self._lock_of_taker(dead).unlink(missing_ok=True)
         begun = dead.user_attrs.get("begun", 1)
         if begun < BEGUN_AT_MOST:
             self._enqueue(dead.params, again=dead.number, begun=begun + 1)
@@ -146,7 +146,7 @@ class Study:
     def _dead(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
         """Trials whose process is gone; what has no lock in this folder was taken on another machine."""
         running = [trial for trial in trials if trial.state == TrialState.RUNNING]
-        return [trial for trial in running if self._is_free(self._lock_of(trial.user_attrs["worker"]))]
+        return [trial for trial in running if self._is_free(self._lock_of_taker(trial))]
 
     def _is_free(self, lock: Path) -> bool:
         if lock == self._lock_of(self.worker) or not lock.exists():
@@ -161,6 +161,10 @@ class Study:
     def _deciding(self) -> Iterator[None]:
         with filelock.FileLock(self._lock_of("study")):
             yield
+
+    def _lock_of_taker(self, trial: FrozenTrial) -> Path:
+        """The lock of the process that is at a trial; there is none if another machine has only just drawn it."""
+        return self._lock_of(trial.user_attrs.get("worker", "unknown"))
 
     def _lock_of(self, name: str) -> Path:
         return self.folder / _LOCKS / f"{name}.lock"
@@ -177,15 +181,15 @@ def opened(folder: Path, storage: str | None, plan: Plan, facts: Mapping[str, An
 
     One that was made for something else is refused.
     """
+    lock = folder / _LOCKS / "study.lock"
+    made = _make(lock.parent)
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space, kept = Space.of(plan.space), None
     grid = space.grid(plan.seed) if plan.sampler == "grid" else None
     pruner = optuna.pruners.MedianPruner(_WARMUP, _WARMUP) if plan.prune else optuna.pruners.NopPruner()
-    lock = folder / _LOCKS / "study.lock"
     try:
-        lock.parent.mkdir(exist_ok=True)
-        with filelock.FileLock(lock):
+        with _acquire(lock):
             kept = _storage(folder, storage)
             found = optuna.create_study(
                 storage=kept,
@@ -199,13 +203,36 @@ def opened(folder: Path, storage: str | None, plan: Plan, facts: Mapping[str, An
         yield Study(found, folder, space, plan.total, grid, plan.seed, plan.settings)
     finally:
         optuna.logging.set_verbosity(before)
-        if kept is None:
-            with suppress(OSError):  # of a folder that others are at
+        if kept is None and made:  # others that are here may hold the lock, or wait for it
+            with suppress(OSError):
                 lock.unlink()
                 lock.parent.rmdir()
         if isinstance(kept, optuna.storages.RDBStorage):
             kept.remove_session()
             kept.engine.dispose()
+
+
+def _make(folder: Path) -> bool:
+    """Make a folder; False if it is there."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise unwritable(folder.parent, error) from None
+    return True
+
+
+def _acquire(lock: Path) -> filelock.AcquireReturnProxy:
+    try:
+        return filelock.FileLock(lock).acquire()
+    except OSError as error:
+        raise unwritable(lock.parent.parent, error) from None
+
+
+def unwritable(folder: Path, error: OSError) -> FileError:
+    """What to say of a folder that nothing can be written to."""
+    return FileError(f"the folder cannot be written to: {error.strerror}; name another one with -o", folder)
 
 
 def _storage(folder: Path, given: str | None) -> optuna.storages.BaseStorage:

@@ -172,7 +172,8 @@ def search(  # noqa: PLR0913 -- all by name, each with a default
         and tells what was found so far.
     storage
         In place of ``study.db``, what several machines share: the URL of a database that Optuna can use, such as
-        ``postgresql://...``, or a file on a shared disk.
+        ``postgresql://...``, or a file on a shared disk. Processes with different folders do not wait for each other,
+        and may now and then try the same point.
     device
         Where to train.
     progress
@@ -207,16 +208,14 @@ def prepare(folder: Path) -> None:
         import optuna  # noqa: F401 -- is it there?
     except ImportError:
         raise ChmcnnError('The search needs optuna: pip install "chmcnn[search]".') from None
-    from chmcnn._study import is_one
+    from chmcnn._study import is_one, unwritable
 
     if folder.is_dir() and any(folder.iterdir()) and not is_one(folder):
         raise FileError("it is no search, and is not written into; name another folder with -o", folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(
-            f"the folder cannot be written to: {error.strerror}; name another one with -o", folder
-        ) from None
+        raise unwritable(folder, error) from None
 
 
 class _Parts(NamedTuple):
