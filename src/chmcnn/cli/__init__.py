@@ -56,7 +56,8 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             typer.echo(
-                "chmcnn: interrupted. A training, a search or a comparison goes on if the same command is given again.",
+                "chmcnn: interrupted. A training, a search, a comparison or a reproduction goes on if the same command "
+                "is given again.",
                 err=True,
             )
         raise
