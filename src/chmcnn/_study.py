@@ -25,6 +25,7 @@ from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from optuna.trial import FrozenTrial, Trial
@@ -223,7 +224,7 @@ def _make(folder: Path) -> bool:
     return True
 
 
-def _acquire(lock: Path) -> filelock.AcquireReturnProxy:
+def _acquire(lock: Path) -> AbstractContextManager[object]:
     try:
         return filelock.FileLock(lock).acquire()
     except OSError as error:
