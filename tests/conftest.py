@@ -1,8 +1,24 @@
+from pathlib import Path
+
 import pytest
 import torch
 from benchmarks import shapes
 
 from chmcnn import Hierarchy, _plan
+
+_HEAD = """@RELATION small
+@ATTRIBUTE size numeric
+@ATTRIBUTE colour {red,blue}
+@ATTRIBUTE class hierarchical a/b,c
+@DATA
+"""
+_ROWS = {
+    "datasets_FUN/spo_FUN/spo_FUN.train": 10,
+    "datasets_FUN/spo_FUN/spo_FUN.valid": 5,
+    "datasets_FUN/spo_FUN/spo_FUN.test": 4,
+    "others/Enron_corr_trainvalid": 10,
+    "others/Enron_corr_test": 4,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +32,7 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if request.param == "torch":
         monkeypatch.setattr("chmcnn._plan._kernel", None)
     else:
-        assert vars(_plan)["_kernel"] is not None, "numba is one of the development dependencies"
+        assert _plan.is_compiled(), "numba is one of the development dependencies"
     return str(request.param)
 
 
@@ -27,3 +43,16 @@ def gene_ontology() -> Hierarchy:
     if origin != "real":
         pytest.skip("the files of the benchmark are not there")
     return hierarchy
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with small files in place of two of the benchmark's data sets; others cannot be had."""
+    monkeypatch.setattr("chmcnn.datasets.files.is_right", lambda path, _file: path.is_file())
+    monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHMCNN_MIRROR", "http://127.0.0.1:9")
+    for name, rows in _ROWS.items():
+        path = tmp_path / "data" / f"{name}.arff"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_HEAD + "1,red,a/b\n2,blue,c\n" * (rows // 2) + "3,?,a\n" * (rows % 2), encoding="utf-8")
+    return tmp_path / "data"

@@ -47,6 +47,11 @@ except ImportError:  # without numba, or with one that does not fit the installe
     _kernel = None  # type: ignore[assignment]
 
 
+def is_compiled() -> bool:
+    """Whether the loop over the edges is compiled, where scores are on the CPU."""
+    return _kernel is not None
+
+
 class Plan(torch.nn.Module):
     """The edges of a hierarchy in the order in which they are worked on, on a device.
 

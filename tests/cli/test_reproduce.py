@@ -9,7 +9,7 @@ from tests.results import write_runs
 
 from chmcnn._splits import Source
 from chmcnn.datasets.synthetic import learnable
-from chmcnn.experiments import published, recipes
+from chmcnn.experiments import published, recipes, table4
 
 
 @pytest.fixture
@@ -45,6 +45,43 @@ def test_a_figure_is_run_once_and_shown_again(tmp_path: Path) -> None:
     assert again.stdout == first.stdout
     assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "out/figure1").glob("*.json")}
     assert len(list((tmp_path / "out/figure1").glob("*.png"))) >= 2
+
+
+@pytest.mark.parametrize(("name", "files"), [("figure2", 9), ("nine-rectangles", 2)])
+def test_the_other_synthetic_experiments_are_run_and_drawn(tmp_path: Path, name: str, files: int) -> None:
+    done = run("reproduce", name, "--epochs", "2", "--runs", "2", "-o", "out", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert f"Run it again: chmcnn reproduce {name}" in done.stdout
+    assert len(list((tmp_path / "out" / name).glob("*.json"))) == files
+    assert list((tmp_path / "out" / name).glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("table1", "Table 1: the data sets"), ("table4", "Table 4: time of infer")]
+)
+def test_tables_of_files_tell_what_is_left_out(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, title: str
+) -> None:
+    monkeypatch.setattr(table4, "BATCHES", (4,))
+    monkeypatch.setattr(table4, "_CALLS", 1)
+    done = run("reproduce", name, "--datasets", "spo_FUN,expr_FUN", "--data-dir", data, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Without expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
+    assert "Without spo_FUN" not in done.stderr
+    assert title in done.stdout
+    assert [path.name for path in (tmp_path / "results" / name).glob("*.json")] == ["spo_FUN.json"]
+
+
+@pytest.mark.parametrize("name", ["table1", "table4"])
+def test_no_file_at_all_is_an_error_with_a_way_out(data: Path, tmp_path: Path, name: str) -> None:
+    done = run("reproduce", name, "--datasets", "expr_FUN", "--data-dir", data, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"There is no result of {name} in results/{name}: expr_FUN.train.arff is not here" in done.stderr
+    assert "Without a network, " in done.stderr
+    assert run("reproduce", name, "--datasets", ",", cwd=tmp_path).stderr.startswith(
+        "chmcnn: --datasets is ','; expected"
+    )
 
 
 @pytest.mark.usefixtures("small")

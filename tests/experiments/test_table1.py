@@ -40,7 +40,9 @@ def test_a_missing_file_is_told_and_looked_for_again(data: Path, tmp_path: Path)
     for name in ("Enron_corr_trainvalid", "Enron_corr_test"):
         (data / "others" / f"{name}.arff").unlink()
     folder = tmp_path / "results"
-    table1.run(folder, datasets=["enron", "spo_FUN"], data_dir=data)
+    (told,) = table1.run(folder, datasets=["enron", "spo_FUN"], data_dir=data).items()
+    assert told[0] == "enron"
+    assert "Enron_corr_trainvalid.arff is not here" in told[1]
     found = table1.collect(folder)
     assert found is not None
     assert list(found.sizes) == ["spo_FUN"]

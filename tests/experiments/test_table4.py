@@ -8,6 +8,8 @@ from tests import dense
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.experiments import table4
+from chmcnn.experiments._memory import peak_bytes
+from chmcnn.nn import MaxConstraint
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +31,7 @@ def test_the_dense_formula_is_the_oracle_of_the_tests_and_gives_what_our_layer_g
 def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     threads = torch.get_num_threads()
-    table4.run(
+    missing = table4.run(
         tmp_path / "results",
         datasets=["spo_FUN", "expr_GO"],  # of the second, no file is there
         data_dir=data,
@@ -39,6 +41,7 @@ def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None
     found = table4.collect(tmp_path / "results")
     assert found is not None
     assert list(found.inferences) == ["spo_FUN"]
+    assert list(missing) == ["expr_GO"]
     assert seen == [(1, 2), (2, 2)]
     mine = found.inferences["spo_FUN"]
     assert (mine.features, mine.classes, mine.edges, mine.hidden) == (3, 4, 3, 250)
@@ -60,6 +63,17 @@ def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None
     assert all(each.milliseconds > 0 and each.calls == 10 for each in mine.timings)
     assert all((each.peak_bytes is not None) == (each.what == "inference") for each in mine.timings)
     assert mine.ratio(4, "layer") > 0
+
+
+@pytest.mark.usefixtures("path")
+def test_the_memory_is_that_of_scores_and_of_what_our_layer_makes_of_them() -> None:
+    hierarchy, x = random_hierarchy(60, edges=90, depth=5), torch.rand(7, 60)
+    layer = MaxConstraint(hierarchy)
+    output = x.nbytes  # of a network that only copies
+    with torch.inference_mode():
+        layer(x)
+        assert peak_bytes(x.clone) == output
+        assert peak_bytes(lambda: layer(x.clone())) >= 2 * output
 
 
 def test_a_part_of_the_files_is_enough_and_what_is_there_is_not_measured_again(data: Path, tmp_path: Path) -> None:

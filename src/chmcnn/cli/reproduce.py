@@ -6,15 +6,16 @@ import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from chmcnn.cli import _output
 from chmcnn.cli._options import DataDir, Json, Quiet
+from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from chmcnn.experiments.recipes import Recipe
 
@@ -123,11 +124,12 @@ def table1(
     """
     from chmcnn.experiments import table1 as experiment
 
+    chosen = _chosen(datasets)
     with _bar(quiet=quiet) as progress:
-        experiment.run(
-            output / "table1", datasets=_chosen(datasets), data_dir=data_dir, command=_command(), progress=progress
+        missing = experiment.run(
+            output / "table1", datasets=chosen, data_dir=data_dir, command=_command(), progress=progress
         )
-    _show("table1", output, json=json)
+    _show("table1", output, json=json, missing=missing, quiet=quiet)
 
 
 @app.command()
@@ -202,11 +204,12 @@ def table4(
     """
     from chmcnn.experiments import table4 as experiment
 
+    chosen = _chosen(datasets)
     with _bar(quiet=quiet) as progress:
-        experiment.run(
-            output / "table4", datasets=_chosen(datasets), data_dir=data_dir, command=_command(), progress=progress
+        missing = experiment.run(
+            output / "table4", datasets=chosen, data_dir=data_dir, command=_command(), progress=progress
         )
-    _show("table4", output, json=json)
+    _show("table4", output, json=json, missing=missing, quiet=quiet)
 
 
 @app.command()
@@ -272,8 +275,7 @@ def _benchmark(  # noqa: PLR0913, PLR0917 -- the options of both tables
     from chmcnn.report.comparing import Display
 
     found, missing = recipes.sources(datasets, data_dir=data_dir, reconstructed=reconstructed, quiet=quiet)
-    for dataset, reason in missing.items():
-        _output.notice(f"Without {dataset}: {reason}", quiet=quiet)
+    _tell(missing, quiet=quiet)
     with Display(systems, len(found) * len(systems) * seeds, quiet=quiet) as progress:
         done = recipes.run(
             output / name / "runs",
@@ -290,6 +292,12 @@ def _benchmark(  # noqa: PLR0913, PLR0917 -- the options of both tables
             typer.echo(f"{run.cell.system} has no result on {run.cell.dataset}: {run.reason}", err=True)
 
 
+def _tell(missing: Mapping[str, str], *, quiet: bool) -> None:
+    """Say which data sets are left out."""
+    for dataset, reason in missing.items():
+        _output.notice(f"Without {dataset}: {reason}", quiet=quiet)
+
+
 def _chosen(datasets: str) -> list[str]:
     """Data sets by their names, or by their kind."""
     from chmcnn.datasets.catalogue import catalogue
@@ -298,6 +306,10 @@ def _chosen(datasets: str) -> list[str]:
     kinds = {kind: [name for name in known if name.endswith(f"_{kind}")] for kind in ("FUN", "GO")}
     kinds |= {"trees": [name for name in known if "_" not in name], "all": known}
     chosen = [name for given in filter(None, map(str.strip, datasets.split(","))) for name in kinds.get(given, [given])]
+    if not chosen:
+        raise DatasetError(
+            f"--datasets is {datasets!r}; expected names with commas between them, or one of {', '.join(kinds)}."
+        )
     return [catalogue()[name].name for name in dict.fromkeys(chosen)]
 
 
@@ -315,7 +327,9 @@ def _command() -> str:
     return shlex.join(["chmcnn", *sys.argv[1:]])
 
 
-def _show(name: str, output: Path, *, json: bool) -> None:
+def _show(
+    name: str, output: Path, *, json: bool, missing: Mapping[str, str] | None = None, quiet: bool = False
+) -> None:
     """Print a section, and write its pictures into the folder of the experiment."""
     from chmcnn._files import atomic
     from chmcnn.report.page import png
@@ -323,7 +337,11 @@ def _show(name: str, output: Path, *, json: bool) -> None:
     from chmcnn.report.paper.section import facts
     from chmcnn.report.paper.terminal import show
 
-    section: Any = experiments.section(name, output)
+    section = experiments.section(name, output)
+    if section is None:
+        reason = next(iter((missing or {}).values()), "no run has a result; each says why above.")
+        raise ChmcnnError(f"There is no result of {name} in {output / name}: {reason}")
+    _tell(missing or {}, quiet=quiet)
     for picture in section.pictures:
         with atomic(output / name / f"{picture.name}.png") as temporary:
             temporary.write_bytes(png(picture.figure))

@@ -18,24 +18,27 @@ if TYPE_CHECKING:
 def run_each(
     folder: Path,
     datasets: Sequence[str],
-    measure: Callable[[str], dict[str, Any] | None],
+    measure: Callable[[str], dict[str, Any]],
     progress: Callable[[int, int], object] | None,
-) -> None:
-    """Keep what is measured of each data set in a file of its own.
+) -> dict[str, str]:
+    """Keep what is measured of each data set in a file of its own; tell which have none, and why.
 
-    One that is there is not measured again, unless parts were missing. None, for a data set without any file at hand,
-    leaves no file.
+    One that is there is not measured again, unless parts were missing.
     """
+    missing = {}
     for name in datasets:
         _ = catalogue()[name]  # refuses an unknown name before any work is done
     for done, name in enumerate(datasets, start=1):
         path = folder / f"{name}.json"
         if not path.is_file() or _kept.read(path).get("missing"):
-            content = measure(name)
-            if content is not None:
-                _kept.write(path, content)
+            try:
+                _kept.write(path, measure(name))
+            except DownloadError as error:
+                if not path.is_file():
+                    missing[name] = str(error)
         if progress:
             progress(done, len(datasets))
+    return missing
 
 
 def read_each(folder: Path) -> list[dict[str, Any]]:
@@ -45,11 +48,15 @@ def read_each(folder: Path) -> list[dict[str, Any]]:
 
 
 def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:
-    """Read the parts of a data set, the test part first; one that cannot be had is left out."""
+    """Read the parts of a data set, the test part first; one that cannot be had is left out, but not all of them."""
+    some, reason = False, None
     for part, file in reversed(list(catalogue()[name].files.items())):
         try:
             path = registry.locate([file], data_dir, quiet=True)[file]
-        except DownloadError:
+        except DownloadError as error:
+            reason = error
             continue
-        content = arff.read(path)
+        content, some = arff.read(path), True
         yield part, Table(content.features, content.labels, content.hierarchy, source=str(path))
+    if reason and not some:
+        raise reason

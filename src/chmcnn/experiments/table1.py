@@ -9,7 +9,7 @@ from chmcnn.datasets.catalogue import catalogue
 from chmcnn.datasets.dataset import ROOTS, split
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.datasets.registry import VALIDATION_SHARE
-from chmcnn.experiments import _benchmark
+from chmcnn.experiments import _by_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ def run(
     data_dir: Path | None = None,
     command: str = "",
     progress: Callable[[int, int], object] | None = None,
-) -> None:
+) -> dict[str, str]:
     """Read the files of each data set, and keep what is counted in a file of its own.
 
     Parameters
@@ -59,28 +59,28 @@ def run(
         What the user typed, for the record.
     progress
         Called after each data set with how many are done, and of how many.
+
+    Returns
+    -------
+    Data sets without a result, because no file of them could be had, with the reason.
     """
 
-    def measure(name: str) -> dict[str, Any] | None:
-        sizes = _measured(name, data_dir, command)
-        return None if sizes is None else asdict(sizes)
+    def measure(name: str) -> dict[str, Any]:
+        return asdict(_measured(name, data_dir, command))
 
-    _benchmark.run_each(folder, datasets, measure, progress)
+    return _by_dataset.run_each(folder, datasets, measure, progress)
 
 
 def collect(folder: Path) -> Table1 | None:
     """Read what is in the folder; None where nothing is."""
-    kept = _benchmark.read_each(folder)
+    kept = _by_dataset.read_each(folder)
     sizes = [Sizes(**content | {"missing": tuple(content["missing"])}) for content in kept]
     return Table1({each.dataset: each for each in sizes}) if sizes else None
 
 
-def _measured(name: str, data_dir: Path | None, command: str) -> Sizes | None:
-    """Count; None where no file of the data set could be had."""
+def _measured(name: str, data_dir: Path | None, command: str) -> Sizes:
     files = catalogue()[name].files
-    tables = dict(_benchmark.at_hand(name, data_dir))
-    if not tables:
-        return None
+    tables = dict(_by_dataset.at_hand(name, data_dir))
     drawn = None
     if "train" in tables and "valid" not in files:
         drawn = len(tables["train"])

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from chmcnn import _plan
 from chmcnn.datasets.preprocessing import Preprocessor
-from chmcnn.experiments import _benchmark, published
+from chmcnn.experiments import _by_dataset, published
 from chmcnn.experiments._memory import peak_bytes
 from chmcnn.nn import MLP, MaxConstraint
 from chmcnn.runs import versions
@@ -96,7 +96,7 @@ def run(
     data_dir: Path | None = None,
     command: str = "",
     progress: Callable[[int, int], object] | None = None,
-) -> None:
+) -> dict[str, str]:
     """Measure inference for each data set on one thread, and keep the result in a file of its own.
 
     The hierarchy and the number of features are those of the data set's files, any one of which is enough; weights and
@@ -114,21 +114,23 @@ def run(
         What the user typed, for the record.
     progress
         Called after each data set with how many are done, and of how many.
+
+    Returns
+    -------
+    Data sets without a result, because no file of them could be had, with the reason.
     """
 
-    def measure(name: str) -> dict[str, Any] | None:
-        _, table = next(_benchmark.at_hand(name, data_dir), (None, None))
-        if table is None:
-            return None
+    def measure(name: str) -> dict[str, Any]:
+        _, table = next(_by_dataset.at_hand(name, data_dir))
         features = len(Preprocessor().fit(table.X).get_feature_names_out())
         return asdict(_on_one_thread(name, features, table.hierarchy, command))
 
-    _benchmark.run_each(folder, datasets, measure, progress)
+    return _by_dataset.run_each(folder, datasets, measure, progress)
 
 
 def collect(folder: Path) -> Table4 | None:
     """Read what is in the folder; None where nothing is."""
-    kept = _benchmark.read_each(folder)
+    kept = _by_dataset.read_each(folder)
     found = [Inference(**each | {"timings": tuple(Timing(**timing) for timing in each["timings"])}) for each in kept]
     return Table4({each.dataset: each for each in found}) if found else None
 
@@ -194,7 +196,7 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
             for timing in _timed(batch, torch.randn(batch, features), network, constraint, mask)
         ),
         threads=torch.get_num_threads(),
-        compiled=vars(_plan)["_kernel"] is not None,
+        compiled=_plan.is_compiled(),
         processor=platform.machine(),
         versions=versions(),
         command=command,
