@@ -240,19 +240,17 @@ def everything(
     """
     from chmcnn.report.paper import experiments
     from chmcnn.report.paper.page import page as made
-    from chmcnn.report.paper.section import facts
-    from chmcnn.runs import versions
+    from chmcnn.report.paper.section import counted, facts
 
     found = {name: experiments.section(name, output) for name in experiments.NAMES}
     sections = [section for section in found.values() if section]
     missing = [(name, f"chmcnn reproduce {name}") for name, section in found.items() if section is None]
     target = page or output / "reproduction.html"
-    _output.write(target, made(sections, missing, facts=versions()))
+    _output.write(target, made(sections, missing, facts=experiments.versions(output)))
     if json:
         _output.print_json({section.name: facts(section) for section in sections})
         return
-    checks = [check for section in sections for check in section.checks]
-    typer.echo(f"{sum(check.agrees for check in checks)} of {len(checks)} checks agree with the paper.")
+    typer.echo(f"{counted([check for section in sections for check in section.checks])}.")
     for name, command in missing:
         typer.echo(f"Not run yet: {name}. Run it by: {command}")
     typer.echo(f"Page: {target}")

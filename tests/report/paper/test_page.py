@@ -39,7 +39,7 @@ def test_every_tag_is_closed_and_every_id_is_there_once() -> None:
 
 def test_the_top_counts_what_agrees_and_tells_each_check() -> None:
     text = " ".join(re.sub("<[^>]*>", "", SHOWN.split("Contents")[0]).split())
-    assert "3 of 4 checks agree with the paper; ✗ 1 does not." in text
+    assert "3 of 4 figures agree with the paper. 2 experiments" in text
     assert "2 experiments have not been run." in text
     top = SHOWN.split("<nav")[0]
     assert top.count("✓ yes") == 3
@@ -93,5 +93,13 @@ def test_a_page_without_results_and_one_where_all_agrees() -> None:
     assert "with the paper" not in empty
     check = Check("a", "1", "1", agrees=True)
     whole = page([Section("one", "One", "", "chmcnn reproduce one", (check,))], [], facts={})
-    assert "<strong>1 of 1</strong> check agrees with the paper.</p>" in whole
+    assert "<strong>1 of 1 figures agree with the paper.</strong>" in whole
     assert "not-run" not in whole
+
+
+def test_goals_are_counted_apart_from_figures_of_the_paper() -> None:
+    checks = (Check("a", "1", "1", agrees=True), Check("speed", "100 or more", "99", agrees=False, goal=True))
+    shown = page([Section("one", "One", "", "chmcnn reproduce one", checks)], [], facts={})
+    assert "1 of 1 figures agree with the paper, 0 of 1 goals are reached." in shown
+    assert "<td>goal: 100 or more</td><td>99</td>" in shown
+    assert "A goal of this project, not a figure of the paper: 100 or more; ours: 99. Reached: " in shown

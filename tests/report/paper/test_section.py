@@ -16,6 +16,7 @@ def test_numbers_are_written_with_the_digits_of_their_table() -> None:
 
 def test_a_column_with_a_word_in_it_and_one_of_an_empty_table_are_told_apart() -> None:
     assert numeric(Table("", ("a", "b"), (("x", 1), ("y", "none")))) == [False, False]
+    assert numeric(Table("", ("a", "b"), (("x", 1), ("y", "not known (paper: 2)")))) == [False, True]
     assert len(numeric(Table("", ("a", "b"), ()))) == 2
 
 

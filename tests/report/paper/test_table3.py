@@ -30,6 +30,7 @@ def test_the_published_order_agrees(tmp_path: Path) -> None:
     assert scores.rows[0] == ("cellcycle_FUN", *map(pytest.approx, (0.221, 0.220, 0.230, 0.229, 0.233, 0.232)))
     assert epochs.rows[0] == ("cellcycle_FUN", 10, 74, 10, 108, 10, 106)
     assert [row[0] for row in scores.rows][-1] == "mean"
+    assert scores.summed
 
 
 def test_another_order_does_not(tmp_path: Path) -> None:

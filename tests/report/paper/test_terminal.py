@@ -28,7 +28,7 @@ def test_a_wide_table_is_divided_and_each_part_has_its_first_column() -> None:
 
 def test_checks_say_yes_or_no_and_why() -> None:
     shown = _shown(0)
-    assert "\nyes: AU(PRC) of C-HMCNN on cellcycle_FUN, within 0.01\n     published 0.255, ours 0.253\n" in shown
+    assert "\nyes: AU(PRC) of C-HMCNN on cellcycle_FUN, within 0.01\n     published: 0.255; ours: 0.253\n" in shown
     assert "\nno:  average rank" in shown
     assert "\n     HMCN-F was tuned here" in shown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chmcnn import _kept
 from chmcnn.experiments import figure1, figure2, nine_rectangles, table1, table2, table3, table4
 from chmcnn.report.paper import figure1 as figure1_
 from chmcnn.report.paper import figure2 as figure2_
@@ -31,6 +32,16 @@ _EXPERIMENTS: dict[str, tuple[Callable[[Path], Any], Callable[[Any], Section]]] 
     "table4": (table4.collect, table4_.section),
 }
 NAMES = tuple(_EXPERIMENTS)
+
+
+def versions(folder: Path) -> dict[str, str]:
+    """What the results were made with; several versions with commas between them."""
+    found: dict[str, dict[str, None]] = {}
+    for name in NAMES:
+        for path in sorted((folder / name).rglob("[!.]*.json")):
+            for what, version in _kept.read(path).get("versions", {}).items():
+                found.setdefault(what, {})[version] = None
+    return {what: ", ".join(each) for what, each in found.items()}
 
 
 def section(name: str, folder: Path) -> Section | None:

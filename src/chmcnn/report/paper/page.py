@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chmcnn.report.page import inline, render
-from chmcnn.report.paper.section import numeric, texts
+from chmcnn.report.paper.section import counted, numeric, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def page(sections: Sequence[Section], missing: Sequence[tuple[str, str]], *, fac
         missing=missing,
         facts=facts,
         checks=checks,
-        agree=sum(check.agrees for _, check in checks),
+        counted=counted([check for _, check in checks]),
         inline=inline,
         numeric=numeric,
         texts=texts,

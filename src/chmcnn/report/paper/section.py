@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
 
 Value = str | float | int | None
@@ -15,13 +17,14 @@ Value = str | float | int | None
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A figure that can be compared with a published one."""
+    """A figure that can be compared with a published one, or with a goal."""
 
     claim: str  # what is compared, and how near is near enough
-    published: str
+    published: str  # or the goal
     ours: str
     agrees: bool
     why: str = ""  # why it does not, or what to know of it
+    goal: bool = False  # a goal of this project, not a figure of the paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     digits: int = 3
     note: str = ""
+    summed: bool = False  # whether the last row is of all others, and stays last
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,17 @@ class Section:
     pictures: tuple[Picture, ...] = field(default=())
 
 
+def counted(checks: Sequence[Check]) -> str:
+    """How many figures agree, and how many goals are reached.
+
+    >>> counted([Check("mean", "0.974", "0.969", agrees=True), Check("time", "1 s", "2 s", agrees=False, goal=True)])
+    '1 of 1 figures agree with the paper, 0 of 1 goals are reached'
+    """
+    told = {False: "figures agree with the paper", True: "goals are reached"}
+    kinds = {goal: [check.agrees for check in checks if check.goal == goal] for goal in told}
+    return ", ".join(f"{sum(agree)} of {len(agree)} {told[goal]}" for goal, agree in kinds.items() if agree)
+
+
 def text(value: Value, digits: int) -> str:
     """A cell as people read it.
 
@@ -78,11 +93,12 @@ def texts(table: Table) -> list[list[str]]:
 def numeric(table: Table) -> list[bool]:
     """Which columns stand to the right: those of numbers, also with something after them, but not the first.
 
-    >>> numeric(Table("", ("seed", "mean", "classes", "best"), ((0, "0.97 (0.01)", None, "f+"),)))
+    >>> numeric(Table("", ("seed", "mean", "classes", "best"), ((0, "0.97 (0.01)", "not known", "f+"),)))
     [False, True, True, False]
     """
     columns = zip(*texts(table), strict=True) if table.rows else [()] * len(table.columns)
-    return [place > 0 and all(re.match(r"-$|[-+]?\d", cell) for cell in column) for place, column in enumerate(columns)]
+    number = re.compile(r"-$|not known|[-+]?\d")
+    return [place > 0 and all(map(number.match, column)) for place, column in enumerate(columns)]
 
 
 def facts(section: Section) -> dict[str, Any]:

@@ -77,4 +77,4 @@ def _beside(title: str, ours: pd.DataFrame, figures: pd.DataFrame, digits: int, 
     ]
     rows.append(("mean", *(float(table[system].mean()) for system in table3.SYSTEMS for table in (ours, theirs))))
     heads = tuple(f"{system}{which}" for system in table3.SYSTEMS for which in ("", ", published"))
-    return Table(title, ("data set", *heads), tuple(rows), digits=digits, note=note)
+    return Table(title, ("data set", *heads), tuple(rows), digits=digits, note=note, summed=True)

@@ -33,7 +33,7 @@ def show(section: Section, console: Console | None = None) -> None:
     Ten runs.
     <BLANKLINE>
     yes: mean accuracy, within 0.01
-         published 0.974, ours 0.969
+         published: 0.974; ours: 0.969
     <BLANKLINE>
     Run it again: chmcnn reproduce nine-rectangles
     """
@@ -53,7 +53,8 @@ def show(section: Section, console: Console | None = None) -> None:
 
 def _lines(check: Check, room: int) -> Text:
     """Of a check, whether it agrees, what was compared, and why it does not."""
-    lines = [check.claim, f"published {check.published}, ours {check.ours}", check.why]
+    against = "a goal of this project" if check.goal else "published"
+    lines = [check.claim, f"{against}: {check.published}; ours: {check.ours}", check.why]
     wrapped = "\n".join(fill(line, room, initial_indent=_INDENT, subsequent_indent=_INDENT) for line in lines if line)
     mark = Text("yes:", "bold green") if check.agrees else Text("no: ", "bold red")
     return mark.append(wrapped[len(mark) :], "none")
