@@ -52,7 +52,7 @@ def test_the_other_synthetic_experiments_are_run_and_drawn(tmp_path: Path, name:
     done = run("reproduce", name, "--epochs", "2", "--runs", "2", "-o", "out", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert f"Run it again: chmcnn reproduce {name}" in done.stdout
+    assert f"Made by: chmcnn reproduce {name}" in done.stdout
     assert len(list((tmp_path / "out" / name).glob("*.json"))) == files
     assert list((tmp_path / "out" / name).glob("*.png"))
 

@@ -42,7 +42,7 @@ def test_numbers_stay_whole_where_words_are_folded_and_the_command_is_one_line()
     shown = _shown(1)
     for text in ("1,234,567", "4.26e-15", "0.981", "<b>Half</b> of it", "in all of the runs that"):
         assert text in shown
-    assert _shown(0).splitlines()[-1] == f"Run it again: {sections()[0].command}"
+    assert _shown(0).splitlines()[-1] == f"Made by: {sections()[0].command}"
 
 
 def test_it_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ def show(section: Section, console: Console | None = None) -> None:
     yes: mean accuracy, within 0.01
          published: 0.974; ours: 0.969
     <BLANKLINE>
-    Run it again: chmcnn reproduce nine-rectangles
+    Made by: chmcnn reproduce nine-rectangles
     """
     console = console or Console()
     console.print(Text(section.title, "bold"))
@@ -48,7 +48,7 @@ def show(section: Section, console: Console | None = None) -> None:
         console.print()
         console.print(_lines(check, console.width))
     console.print()
-    console.print("Run it again:", section.command, markup=False, highlight=False, soft_wrap=True)
+    console.print("Made by:", section.command, markup=False, highlight=False, soft_wrap=True)
 
 
 def _lines(check: Check, room: int) -> Text:
