@@ -23,7 +23,8 @@ LOOKING = """
 const found = {};
 for (const frame of document.querySelectorAll("iframe")) {
   const [window, page] = [frame.contentWindow, frame.contentDocument], style = window.getComputedStyle;
-  const table = page.querySelector("#figure2-table-1 + div table, #table3-table-1 + div table");
+  const [real, invented] = ["table3", "figure2"].map(name => page.querySelector(`#${name}-table-1 + div table`));
+  const table = real || invented;
   const head = table.tHead.rows[0].cells[1];
   const click = () => {
     head.querySelector("button").click();
