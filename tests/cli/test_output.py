@@ -1,11 +1,14 @@
 """Where results and notices go: files, standard output, standard error."""
 
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests.cli.inside import run
+
+from chmcnn.cli import _output
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,9 @@ def test_a_file_that_cannot_be_is_told_before_anything_is_done(
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stdout == ""
+
+
+def test_a_record_has_no_whole_paths_and_no_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["chmcnn", "search", "/home/me/my.csv", "-o", "out", "--storage", "postgresql://me:secret@host/db"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert _output.command() == "chmcnn search my.csv -o out --storage postgresql://me:***@host/db"

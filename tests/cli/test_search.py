@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
-from chmcnn.cli.search import _command
-
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 SPACE = '{"widths": [[8], [16, 16]], "dropout": [0, 0.5], "learning_rate": {"low": 1e-4, "high": 0.1, "log": true}}'
 FILES = [".locks", "best.json", "search.html", "search.png", "study.db", "trials.csv"]
@@ -119,37 +117,6 @@ def test_a_search_without_any_result_says_why(folder: Path, tmp_path: Path) -> N
     assert failed.returncode == 2
     assert "No trial was finished: Unknown class 'nobody'." in failed.stderr
     assert f"Remove {tmp_path / 'search'} to start anew." in failed.stderr
-
-
-def test_the_password_of_a_database_is_not_written_into_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["chmcnn", "search", "digits", "--storage", "postgresql://me:secret@host/db"])
-    assert _command() == "chmcnn search digits --storage postgresql://me:***@host/db"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("digits", "--space", "bad.json"), "bad.json: dropout is 2; expected a number from 0 to below 1."),
-        (("digits", "--space", "no.json"), "no.json: the file cannot be read: No such file or directory."),
-        (("digits", "--space", "edges.csv"), "edges.csv, line 1, column 1: the file is not JSON"),
-        (("digits", "--space", "range.json", "--sampler", "grid"), "dropout has a range without a step"),
-        (("digits", "--space", "range.json", "--config", "range.json"), "range.json: dropout is {'low': 0.1"),
-        (("digits", "--preset", "fast"), "preset is 'fast'"),
-        (("digits", "--test-share", "0.1"), "digits has a test part of its own; it takes no --test-share."),
-        (("digits", "--validation-share", "0.1"), "digits has a validation part of its own; it takes no --validation"),
-        (("digits", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
-        (("digits", "--storage", "nonsense://x"), "The storage cannot be opened: Can't load plugin"),
-        (("digits", "-o", "model"), "model: it is no search, and is not written into"),
-        (("no.csv",), "no.csv: the file is not there."),
-    ],
-)
-def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple[str, ...], told: str) -> None:
-    (folder / "bad.json").write_text('{"dropout": [0.5, 2]}')
-    (folder / "range.json").write_text('{"dropout": {"low": 0.1, "high": 0.5}}')
-    finished = run("search", *arguments, "--quiet", *(() if "-o" in arguments else ("-o", "never")), cwd=folder)
-    assert finished.returncode == 2
-    assert told in finished.stderr
-    assert not (folder / "never").exists()
 
 
 def test_help_shows_examples(tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,7 +14,6 @@ from chmcnn.errors import ChmcnnError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.cli._data import Job
@@ -85,6 +88,12 @@ def tested(model: CHMCNNClassifier, job: Job, *, quiet: bool) -> Evaluation | No
         return None
     content, title = information_content(job.train.Y, model.hierarchy_), f"test part of {job.title}"
     return evaluate(model, job.test.X, job.test.Y, title, information=content, progress=not quiet)
+
+
+def command() -> str:
+    """What the user typed, for the record: of whole paths only the name, and without the password of a database."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    return re.sub(r"(://[^:/@\s]+:)[^@\s]+@", r"\1***@", shlex.join(["chmcnn", *words]))
 
 
 def save(  # noqa: PLR0913 -- what the folder is made of

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json as json_
 import re
-import shlex
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -111,7 +109,7 @@ def compare(  # noqa: PLR0913 -- one for each option
         reading.refuse(data[0])
     sources = [_source(name, data_dir, reading, quiet=quiet) for name in data]
     comparison.prepare(output)
-    command = shlex.join(["chmcnn", *sys.argv[1:]])
+    command = _output.command()
     total = len(sources) * len(chosen) * (folds or plan.seeds)
     with Display(chosen, total, quiet=quiet) as progress:
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -57,7 +55,7 @@ def figure1(*, output: Output = _FOLDER, epochs: Epochs = 20_000, json: Json = F
     from chmcnn.experiments import figure1 as experiment
 
     with _bar(quiet=quiet) as progress:
-        experiment.run(output / "figure1", epochs=epochs, command=_command(), progress=progress)
+        experiment.run(output / "figure1", epochs=epochs, command=_output.command(), progress=progress)
     _show("figure1", output, json=json)
 
 
@@ -79,7 +77,7 @@ def figure2(
     from chmcnn.experiments import figure2 as experiment
 
     with _bar(quiet=quiet) as progress:
-        experiment.run(output / "figure2", runs=runs, epochs=epochs, command=_command(), progress=progress)
+        experiment.run(output / "figure2", runs=runs, epochs=epochs, command=_output.command(), progress=progress)
     _show("figure2", output, json=json)
 
 
@@ -101,7 +99,9 @@ def nine_rectangles(
     from chmcnn.experiments import nine_rectangles as experiment
 
     with _bar(quiet=quiet) as progress:
-        experiment.run(output / "nine-rectangles", runs=runs, epochs=epochs, command=_command(), progress=progress)
+        experiment.run(
+            output / "nine-rectangles", runs=runs, epochs=epochs, command=_output.command(), progress=progress
+        )
     _show("nine-rectangles", output, json=json)
 
 
@@ -127,7 +127,7 @@ def table1(
     chosen = _chosen(datasets)
     with _bar(quiet=quiet) as progress:
         missing = experiment.run(
-            output / "table1", datasets=chosen, data_dir=data_dir, command=_command(), progress=progress
+            output / "table1", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
         )
     _show("table1", output, json=json, missing=missing, quiet=quiet)
 
@@ -207,7 +207,7 @@ def table4(
     chosen = _chosen(datasets)
     with _bar(quiet=quiet) as progress:
         missing = experiment.run(
-            output / "table4", datasets=chosen, data_dir=data_dir, command=_command(), progress=progress
+            output / "table4", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
         )
     _show("table4", output, json=json, missing=missing, quiet=quiet)
 
@@ -282,7 +282,7 @@ def _benchmark(  # noqa: PLR0913, PLR0917 -- the options of both tables
             recipe=recipe,
             seeds=seeds,
             jobs=jobs,
-            command=_command(),
+            command=_output.command(),
             progress=progress,
         )
     for run in done:
@@ -319,10 +319,6 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
     with Progress(console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("Running", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def _command() -> str:
-    return shlex.join(["chmcnn", *sys.argv[1:]])
 
 
 def _show(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -181,11 +178,6 @@ def _rows(  # noqa: PLR0913 -- what the rows are found by
     return _data.known(name, data_dir, reading, seed=seed, quiet=quiet)
 
 
-def _command() -> str:
-    """What the user typed, without the password of a database."""
-    return re.sub(r"(://[^:/@\s]+:)[^@\s]+@", r"\1***@", shlex.join(["chmcnn", *sys.argv[1:]]))
-
-
 def _write(found: Found, output: Path) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._files import atomic
@@ -193,6 +185,6 @@ def _write(found: Found, output: Path) -> None:
     from chmcnn.report.search import draw, page
 
     _output.write(output / "trials.csv", found.trials.to_csv(index=False))
-    _output.write(output / "search.html", page(found, _command()))
+    _output.write(output / "search.html", page(found, _output.command()))
     with atomic(output / "search.png") as temporary:
         temporary.write_bytes(png(draw(found)))

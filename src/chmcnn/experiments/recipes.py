@@ -78,6 +78,11 @@ def plain(dataset: str) -> str:
     return dataset.removesuffix(RECONSTRUCTED)
 
 
+def genuine(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table of data sets without those that have a reconstructed train file."""
+    return table[[name == plain(name) for name in table.index]]
+
+
 def run(  # noqa: PLR0913 -- all by name
     folder: Path,
     *,

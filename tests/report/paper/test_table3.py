@@ -36,3 +36,17 @@ def test_the_published_order_agrees(tmp_path: Path) -> None:
 def test_another_order_does_not(tmp_path: Path) -> None:
     checks = made(tmp_path, {"h+": 0.1, "h+MCM": 0.0, "C-HMCNN": 0.0}).checks
     assert [check.agrees for check in checks] == [False, False]
+
+
+def test_reconstructed_data_is_shown_and_counts_in_no_mean(tmp_path: Path) -> None:
+    for system in table3.SYSTEMS:
+        write_runs(tmp_path / "runs", {"expr_FUN (reconstructed train)": [0.9], "spo_FUN": [0.2]}, system)
+    result = table3.collect(tmp_path)
+    assert result is not None
+    found = section(result)
+    assert found.checks[0].claim == "order of the means over 1 data sets, default recipe"
+    assert [row[:2] for row in found.tables[0].rows] == [
+        ("expr_FUN (reconstructed train)", 0.9),
+        ("spo_FUN", 0.2),
+        ("mean", 0.2),
+    ]
