@@ -44,7 +44,7 @@ def max_constraint(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: boo
     plan = _plan_for("Scores", scores, hierarchy)
     if torch.compiler.is_exporting():
         return _plan.max_by_level(scores, plan)
-    if torch.is_inference_mode_enabled() and not torch.compiler.is_compiling():  # no gradient: values are enough
+    if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():  # no gradient: values are enough
         found = _plan.highest(scores, plan)
         if found and (found[1] or not validate):
             return found[0]

@@ -91,7 +91,9 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
     two = run("reproduce", "table2", *options, "--seeds", "2", "-o", "two", "--json", cwd=tmp_path)
     one = run("reproduce", "table2", *options, "--seeds", "2", "-o", "one", "--json", cwd=tmp_path)
     assert one.returncode == 0, one.stderr
-    assert two.stdout == one.stdout
+    told, expected = json.loads(two.stdout), json.loads(one.stdout)
+    assert told["tables"] == expected["tables"]
+    assert told["checks"] == expected["checks"]
     assert "Without expr_FUN: it is not here." in one.stderr
     assert [row[0] for row in json.loads(one.stdout)["tables"][0]["rows"]] == ["spo_FUN", "enron"]
     assert len(list((tmp_path / "two/table2/runs").glob("*.json"))) == 4
@@ -101,7 +103,7 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
 def test_table3_compares_the_three_systems(tmp_path: Path) -> None:
     done = run("reproduce", "table3", "--datasets", "spo_FUN", "--jobs", "1", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for text in ("h+MCM", "order of the means over 1 data sets", "Best epoch"):
+    for text in ("h+MCM", "order of the means over 1 data set,", "Epochs"):
         assert text in " ".join(done.stdout.split())
 
 

@@ -44,7 +44,7 @@ def test_reconstructed_data_is_shown_and_counts_in_no_mean(tmp_path: Path) -> No
     result = table3.collect(tmp_path)
     assert result is not None
     found = section(result)
-    assert found.checks[0].claim == "order of the means over 1 data sets, default recipe"
+    assert found.checks[0].claim == "order of the means over 1 data set, default recipe"
     assert [row[:2] for row in found.tables[0].rows] == [
         ("expr_FUN (reconstructed train)", 0.9),
         ("spo_FUN", 0.2),

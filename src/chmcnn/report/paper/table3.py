@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chmcnn import _names
 from chmcnn.experiments import published, recipes, table3
 from chmcnn.report.paper.section import Check, Section, Table, Value
 
@@ -52,7 +53,7 @@ def _check(recipe: str, how: str, scores: pd.DataFrame, figures: pd.DataFrame) -
     scores = recipes.genuine(scores)
     theirs, ours = _summed(figures.loc[scores.index], how), _summed(scores, how)
     return Check(
-        f"order of the {how} over {len(scores)} data sets, {recipe} recipe",
+        f"order of the {how} over {_names.count(len(scores), 'data set')}, {recipe} recipe",
         _order(theirs),
         _order(ours),
         list(theirs.index) == list(ours.index),
