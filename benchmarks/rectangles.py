@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from chmcnn import Hierarchy, _json
 from chmcnn.datasets.synthetic import STEPS, Rectangle, Rectangles
@@ -66,7 +65,6 @@ def arrangement(step: int, touch: float, tall: float, big: float, slope: float) 
 
 def main(epochs: int = 20_000) -> None:
     """Measure them all."""
-    torch.set_num_threads(1)
     tried = json.loads(RESULT.read_text(encoding="utf-8"))["tried"] if RESULT.exists() else []
     known = [tuple(row[name] for name in NAMES) for row in tried]
     missing = [shape for shape in SHAPES if shape not in known]

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from chmcnn import __version__, _kept, metrics
+from chmcnn import __version__, _kept, _threads, metrics
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError, FileError
@@ -179,21 +179,15 @@ def frame(found: list[Run]) -> pd.DataFrame:
 
 def _ran(cell: Cell, source: Source, data: str, threads: int | None, command: str) -> Run:
     """Run it; what a system cannot do is a result too, and not kept from the others."""
-    import threadpoolctl
-
     parts = source.split(cell.seed) if cell.folds is None else source.fold(cell.fold or 0, cell.folds)
     figures, reason, trace = None, "", ""
-    with threadpoolctl.threadpool_limits(threads):
-        before = torch.get_num_threads()
-        torch.set_num_threads(threads or before)
+    with _threads.limited(threads):
         try:
             figures = _measured(cell, parts)
         except ChmcnnError as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 -- hours of other results are not lost for it
             reason, trace = f"{type(error).__name__}: {error}", traceback.format_exc()
-        finally:
-            torch.set_num_threads(before)
     return Run(cell, data, figures, reason, trace, versions(), command)
 
 

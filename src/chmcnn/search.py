@@ -6,7 +6,6 @@ import math
 import multiprocessing
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 import torch
 
-from chmcnn import _processes
+from chmcnn import _processes, _threads
 from chmcnn._settings import checked
 from chmcnn._space import APPENDIX, Space
 from chmcnn._splits import digest
@@ -23,7 +22,7 @@ from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -290,7 +289,7 @@ def _refuse_orphan() -> None:
 
 def _work(task: _Task, study: Study, threads: int, told: Callable[[], object]) -> None:
     """Take trials as long as there are any."""
-    with study.working(), _threads(threads):
+    with study.working(), _threads.limited(threads):
         while (trial := study.take()) is not None:
             same = study.same(trial)
             if same is None:
@@ -328,20 +327,6 @@ def _try(task: _Task, study: Study, trial: Trial) -> None:
         study.end(trial, None, reason=f"{type(error).__name__}: {error}")
     else:
         study.end(trial, model.best_score_)
-
-
-@contextmanager
-def _threads(number: int) -> Iterator[None]:
-    """Let torch and numpy use so many threads."""
-    import threadpoolctl
-
-    before = torch.get_num_threads()
-    with threadpoolctl.threadpool_limits(number):
-        torch.set_num_threads(number)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
 
 def _progress(study: Study) -> Progress:

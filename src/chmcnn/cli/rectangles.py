@@ -38,12 +38,9 @@ def rectangles(
     _files.refuse_existing(output, force=force)
     refuse_format(output)
     with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
-        import torch
-
         from chmcnn.experiments import two_rectangles
         from chmcnn.report import boundaries
 
-        torch.set_num_threads(1)  # a network of 4 units gains nothing from two, and loses much on a busy machine
         with Progress(console=Console(stderr=True), disable=quiet) as progress:
             task = progress.add_task("Training", total=epochs * len(_POSITIONS))
             results = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from chmcnn import _kept
 from chmcnn.errors import FileError
 from chmcnn.runs import versions
@@ -40,15 +38,10 @@ def run(  # noqa: PLR0913 -- all by name but the first two
         if progress:
             progress(next(counter), total)
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small networks gain nothing from two, and lose much on a busy machine
-    try:
-        for name in [name for name in parts if name not in done]:
-            result = parts[name](advance)
-            kept = {"command": command, "versions": versions(), "settings": settings, "result": result}
-            _kept.write(folder / f"{name}.json", kept)
-    finally:
-        torch.set_num_threads(threads)
+    for name in [name for name in parts if name not in done]:
+        result = parts[name](advance)
+        kept = {"command": command, "versions": versions(), "settings": settings, "result": result}
+        _kept.write(folder / f"{name}.json", kept)
 
 
 def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int] | None = None) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import stack_module_state
 
+from chmcnn import _threads
 from chmcnn.nn import MLP
 
 if TYPE_CHECKING:
@@ -67,6 +68,19 @@ def train(  # noqa: PLR0913 -- all by name
     >>> (network(points) > 0).flatten().tolist()
     [False, True]
     """
+    with _threads.limited(1):  # small networks gain nothing from two, and lose much on a busy machine
+        return _trained(points, labels, loss, seeds, hidden, epochs, progress)
+
+
+def _trained(  # noqa: PLR0913, PLR0917 -- what `train` was given
+    points: Tensor,
+    labels: Tensor,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    seeds: Sequence[int],
+    hidden: int,
+    epochs: int,
+    progress: Callable[[], object] | None,
+) -> list[MLP]:
     networks = [_new(points.shape[-1], hidden, labels.shape[-1], seed) for seed in seeds]
     stacked, _ = stack_module_state(networks)
     optimizer = torch.optim.Adam(stacked.values(), lr=1e-2, fused=True)

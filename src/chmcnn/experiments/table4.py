@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from chmcnn import _plan
+from chmcnn import _plan, _threads
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.experiments import _by_dataset, published
 from chmcnn.experiments._memory import peak_bytes
@@ -163,13 +163,8 @@ def pieces(batch: int, classes: int) -> int:
 
 
 def _on_one_thread(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.inference_mode():
-            return _measured(name, features, hierarchy, command)
-    finally:
-        torch.set_num_threads(before)
+    with _threads.limited(1), torch.inference_mode():
+        return _measured(name, features, hierarchy, command)
 
 
 def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
