@@ -8,8 +8,9 @@ READY := .venv/.ready
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
 
+# One process for each core, with one thread each: torch's own threads would get into each other's way.
 test: lint
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .
