@@ -6,12 +6,13 @@ import math
 import time
 from datetime import timedelta
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
+
+from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from chmcnn.runs import Run
 
 
-class Display:
+class Display(LiveDisplay):
     """What is done, and how systems score so far. Call it with each result."""
 
     def __init__(self, systems: Sequence[str], total: int, *, quiet: bool = False) -> None:
@@ -28,11 +29,7 @@ class Display:
         self._failed = dict.fromkeys(systems, 0)
         self._total, self._done, self._fresh = total, 0, 0
         self._start = time.monotonic()
-        self._live = (
-            None
-            if quiet
-            else Live(console=Console(stderr=True, highlight=False), get_renderable=self._shown, transient=True)
-        )
+        super().__init__(quiet=quiet)
 
     def __call__(self, run: Run, fresh: bool) -> None:  # noqa: FBT001 -- the form that a comparison calls
         """Count a result."""
@@ -42,26 +39,14 @@ class Display:
         else:
             self._failed[run.cell.system] += 1
 
-    def __enter__(self) -> Self:
-        """Show it for the length of a block."""
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop it."""
-        if self._live:
-            self._live.stop()
-
     def _shown(self) -> Group:
         table = Table("system", "results", "mean AU(PRC) so far", box=None)
         for name, scores in self._scores.items():
             failed = f", {self._failed[name]} without" if self._failed[name] else ""
             table.add_row(escape(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
         elapsed = time.monotonic() - self._start
-        left = elapsed / self._fresh * (self._total - self._done) if self._fresh else math.nan
-        time_left = "" if math.isnan(left) else f", some {timedelta(seconds=round(left))} left"
-        return Group(f"{self._done} of {self._total} done in {timedelta(seconds=round(elapsed))}{time_left}", table)
+        left = time_left(elapsed, self._fresh, self._total - self._done)
+        return Group(f"{self._done} of {self._total} done in {timedelta(seconds=round(elapsed))}{left}", table)
 
 
 def print_comparison(found: Comparison) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.console import Console
-from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
 from chmcnn import _names
+from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
     from chmcnn.search import Found, Progress
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-class Display:
+class Display(LiveDisplay):
     """What is done, and the best score so far. Call it with how far the search is."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._start, self._before = time.monotonic(), math.nan
         self._now: Progress | None = None
-        console = Console(stderr=True, highlight=False)
-        self._live = None if quiet else Live(console=console, get_renderable=self._shown, transient=True)
+        super().__init__(quiet=quiet)
 
     def __call__(self, progress: Progress) -> None:
         """Remember it."""
@@ -36,23 +35,12 @@ class Display:
             self._before = progress.done
         self._now = progress
 
-    def __enter__(self) -> Self:
-        """Show it for the length of a block."""
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop it."""
-        if self._live:
-            self._live.stop()
-
     def _shown(self) -> str:
         if self._now is None:
             return ""
         done, total, best = self._now
         elapsed, fresh = time.monotonic() - self._start, done - self._before
-        left = f", some {timedelta(seconds=round(elapsed / fresh * (total - done)))} left" if fresh else ""
+        left = time_left(elapsed, fresh, total - done)
         so_far = "" if math.isnan(best) else f"; best AU(PRC) so far {best:.3f}"
         return f"{done} of {total} trials done in {timedelta(seconds=round(elapsed))}{left}{so_far}"
 
