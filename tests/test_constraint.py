@@ -355,3 +355,9 @@ def test_vmap_while_predicting() -> None:
     with torch.inference_mode():
         found = torch.func.vmap(lambda rows: max_constraint(rows, PETS, validate=False))(scores)
     assert torch.equal(found, max_constraint(scores, PETS))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+def test_tracing_while_predicting_takes_no_value_for_a_constant() -> None:
+    with torch.inference_mode(), pytest.raises(RuntimeError):
+        torch.jit.trace(lambda rows: max_constraint(rows, PETS), torch.rand(2, 4))

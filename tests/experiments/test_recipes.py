@@ -58,6 +58,8 @@ def test_a_train_file_that_is_not_the_benchmarks_marks_the_data_set(
     assert source.name == "expr_FUN (reconstructed train)"
     assert given == {"expr_FUN": {"train": tmp_path / "expr_FUN.train.arff"}}
     assert recipes.plain(source.name) == "expr_FUN"
+    with pytest.raises(DatasetError, match=r"reconstructed files, .*, is not there"):
+        recipes.sources(["expr_FUN"], reconstructed=tmp_path / "nowhere")
 
 
 def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from tests.results import write_runs
 
+from chmcnn.errors import DatasetError
 from chmcnn.experiments import table3
 
 
@@ -27,3 +29,6 @@ def test_without_results_of_all_systems_there_is_nothing(tmp_path: Path) -> None
 def test_it_is_about_the_eight_funcat_data_sets() -> None:
     assert len(table3.DATASETS) == 8
     assert all(name.endswith("_FUN") for name in table3.DATASETS)
+    table3.refuse_others(table3.DATASETS)
+    with pytest.raises(DatasetError, match="Table 3 has no data set 'enron'; it has cellcycle_FUN"):
+        table3.refuse_others(["spo_FUN", "enron"])

@@ -55,10 +55,10 @@ def section(result: Table2) -> Section:
 def _check(result: Table2, recipe: str) -> Check:
     """Of the paper's own data sets: one with a reconstructed train file is none of them."""
     chosen = result.summary[(result.summary["recipe"] == recipe) & ~result.summary["reconstructed"]]
-    bound = f"within {table2.NEAR}" if recipe == "paper" else f"at most {table2.BELOW} below"
+    bound = f"within {table2.NEAR} of" if recipe == "paper" else f"at most {table2.BELOW} below"
     short, seeds = chosen.loc[~chosen["good"], "dataset"].tolist(), chosen["seeds"]
     return Check(
-        f"{_NAMES[recipe]}: mean {bound} of the published figure on each data set that was run",
+        f"{_NAMES[recipe]}: mean {bound} the published figure on each data set that was run",
         "20 data sets, 10 seeds",
         f"{len(chosen) - len(short)} of {len(chosen)} data sets, {seeds.min()} to {seeds.max()} seeds",
         not short,
