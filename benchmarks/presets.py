@@ -3,7 +3,7 @@
 ``python -m benchmarks.presets choose`` runs the grid that the default preset was chosen from. Test rows have no part
 in it: the training and validation rows are cut into three, and each third is predicted by a model that was trained,
 stopped and refitted on the other two. ``python -m benchmarks.presets layers`` compares one hidden layer with two, by
-the validation rows of tables with many columns.
+the validation rows of tables with many columns, and ``dropout`` shares of dropout, by those of few and many rows.
 """
 
 import json
@@ -33,6 +33,8 @@ SEEDS = {"default": 5, "paper": 1}
 """Trainings of each preset: those of the paper's take minutes."""
 WIDE = ("gasch1_FUN", "diatoms", "seq_FUN", "enron")
 WIDTHS = ((1000,), (1000, 1000))
+LONG = ("imclef07a", "imclef07d", "diatoms", "eisen_FUN")
+DROPOUT = (0.3, 0.5, 0.7)
 IN_ORDER = "enron, last third"
 """Only the last third of enron is predicted: its rows are in the order of time, and its test rows come after them."""
 GRID: list[dict[str, Any]] = [
@@ -99,13 +101,21 @@ def held_out(name: str, **options: Any) -> float:  # noqa: ANN401
 def layers(name: str) -> dict[str, Any]:
     """AU(PRC) on the validation rows with one hidden layer and with two."""
     data = datasets.load(name, data_dir=data_folder())
-    found = {}
-    for widths in WIDTHS:
-        model = CHMCNNClassifier(
-            data.hierarchy, evaluated=data.evaluated, random_state=0, refit=False, widths=widths
-        ).fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
-        found[str(list(widths))] = model.best_score_
+    found = {str(list(widths)): _validated(data, widths=widths) for widths in WIDTHS}
     return {"dataset": name, "columns": data.train.X.shape[1], "validation AU(PRC)": found}
+
+
+def dropout(name: str) -> dict[str, Any]:
+    """AU(PRC) on the validation rows with each share of dropout."""
+    data = datasets.load(name, data_dir=data_folder())
+    found = {str(share): _validated(data, dropout=share) for share in DROPOUT}
+    return {"dataset": name, "rows": len(data.train.X), "validation AU(PRC)": found}
+
+
+def _validated(data: datasets.Dataset, **options: Any) -> float:  # noqa: ANN401
+    model = CHMCNNClassifier(data.hierarchy, evaluated=data.evaluated, random_state=0, refit=False, **options)
+    model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
+    return model.best_score_
 
 
 def _labels(table: datasets.Table) -> pd.DataFrame:
@@ -127,10 +137,11 @@ def main() -> None:
         for number in map(int, sys.argv[2:] or range(len(GRID))):
             once(RESULTS / f"choice-{number}.json", choose, number)
         return
-    if sys.argv[1:2] == ["layers"]:
-        for name in sys.argv[2:] or WIDE:
-            once(RESULTS / f"layers-{name}.json", layers, name)
-        return
+    for part, work, names in (("layers", layers, WIDE), ("dropout", dropout, LONG)):
+        if sys.argv[1:2] == [part]:
+            for name in sys.argv[2:] or names:
+                once(RESULTS / f"{part}-{name}.json", work, name)
+            return
     for name in sys.argv[1:] or DATASETS:
         for preset in get_args(PresetName):
             once(RESULTS / f"{name}-{preset}.json", check, name, preset)

@@ -6,6 +6,8 @@ python -m benchmarks.report
 import json
 import math
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
-from benchmarks.presets import PUBLISHED, SEEDS, WIDE
+from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from chmcnn import runs
 from chmcnn.experiments import published, recipes, table3
 from chmcnn.report.paper import experiments
@@ -54,13 +56,14 @@ def load(name: str) -> dict[str, Any]:
 
 def filled_in(text: str) -> str:
     """A document, with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` made anew."""
-    makers = {
+    makers: dict[str, Callable[[], str]] = {
         "steps": steps,
         "layer": layer,
         "growth": growth,
         "ways": ways,
         "presets": presets,
-        "layers": layers,
+        "layers": partial(validated, "layers", "columns", WIDE),
+        "dropout": partial(validated, "dropout", "rows", LONG),
         "systems": systems,
         "ablation": ablation,
         "checks": checks,
@@ -154,16 +157,16 @@ def presets() -> str:
     return _table(header, cells) + f"\n{source}\n"
 
 
-def layers() -> str:
-    """One hidden layer against two, on tables with many columns."""
-    found = [load(f"presets/layers-{name}") for name in WIDE]
-    widths = list(found[0]["validation AU(PRC)"])
+def validated(part: str, size: str, names: Sequence[str]) -> str:
+    """Validation AU(PRC) of several settings, on tables of several sizes."""
+    found = [load(f"presets/{part}-{name}") for name in names]
+    settings = list(found[0]["validation AU(PRC)"])
     cells = [
-        [each["dataset"], f"{each['columns']:,}", *(f"{each['validation AU(PRC)'][key]:.4f}" for key in widths)]
+        [each["dataset"], f"{each[size]:,}", *(f"{each['validation AU(PRC)'][key]:.4f}" for key in settings)]
         for each in found
     ]
-    table = _table(["data set", "columns", *(f"layers of {key}" for key in widths)], cells)
-    return f"{table}\nValidation rows, one seed. Run by `python -m benchmarks.presets layers`.\n"
+    table = _table(["data set", size, *(f"{part} {key}" for key in settings)], cells)
+    return f"{table}\nValidation rows, one seed. Run by `python -m benchmarks.presets {part}`.\n"
 
 
 def systems() -> str:

@@ -105,6 +105,18 @@ def test_it_learns_and_scores() -> None:
     assert model.history_[-1].phase == "refit"
 
 
+def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
+    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y, (40, 1))  # noqa: N806
+    quick: dict[str, Any] = {"epochs": 1, "widths": (4,), "validation": 0, "random_state": 0}
+    long, short, given = (
+        CHMCNNClassifier(DATA.hierarchy, **quick, dropout=dropout).fit(X[:rows], Y[:rows])
+        for rows, dropout in ((5001, None), (5000, None), (5001, 0.6))
+    )
+    assert [model.shape()["dropout"] for model in (long, short, given)] == [0.5, 0.7, 0.6]
+    long.save(tmp_path / "model")
+    assert CHMCNNClassifier.load(tmp_path / "model").shape()["dropout"] == 0.5
+
+
 def test_validation_data_of_the_users_own() -> None:
     model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))

@@ -3,8 +3,11 @@
 import operator
 import os
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,3 +44,21 @@ def test_something_is_done_while_none_is_done() -> None:
     calls: list[int] = []
     assert dict(each([partial(time.sleep, 1.2)], jobs=1, idle=lambda: calls.append(1))) == {0: None}
     assert calls
+
+
+def test_work_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> None:
+    mark = tmp_path / "alive"
+    task = f"import pathlib, time\nwhile True: pathlib.Path({str(mark)!r}).touch(); time.sleep(0.05)"
+    waiting = (
+        f"from functools import partial; from chmcnn._processes import each; list(each([partial(exec, {task!r})], 1))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", waiting])  # noqa: S603
+    while not mark.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    time.sleep(1)
+    mark.unlink()
+    time.sleep(0.5)
+    assert not mark.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import wait
@@ -77,12 +78,21 @@ def _method() -> str:
 
 
 def _answer(answer: Connection, task: Callable[[], Any]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits; it ends this one
     try:
         found = task()
     except Exception as error:  # noqa: BLE001 -- it is raised where it is waited for
         found = error
     answer.send(found)
+
+
+def _end_with_parent() -> None:
+    """Leave nothing running behind a process that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
 
 
 def _received(ready: Connection, process: BaseProcess) -> Any:  # noqa: ANN401 -- what the work returns

@@ -40,6 +40,7 @@ class NeuralClassifier(HierarchicalClassifier):
     device_: str
     streamed_: bool
     feature_shape_: tuple[int, ...]
+    _length: int | None  # how many rows it is trained on; None of a stream
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
     best_score_: float
@@ -198,13 +199,13 @@ class NeuralClassifier(HierarchicalClassifier):
 
     def _decide(self, y: Any) -> None:  # noqa: ANN401
         super()._decide(y)
-        self.streamed_ = False
+        self.streamed_, self._length = False, None
         self.device_ = device_of(self.device)
         self.__dict__.pop("_going", None)
 
     def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401, N803
         part = super()._learnt(X, truth)
-        self.feature_shape_ = part.x.shape[1:]
+        self._length, self.feature_shape_ = part.x.shape[0], part.x.shape[1:]
         return part
 
     def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
@@ -300,8 +301,11 @@ class NeuralClassifier(HierarchicalClassifier):
 
     def shape(self) -> dict[str, Any]:
         """What the default network is made of, whatever a later version's preset may say."""
-        layers = preset(self.preset, self.presets).layers(self._columns())
-        return {"widths": layers if self.widths is None else self.widths, "dropout": self._of_preset("dropout")}
+        chosen = preset(self.preset, self.presets)
+        return {
+            "widths": chosen.layers(self._columns()) if self.widths is None else self.widths,
+            "dropout": chosen.share(self._length) if self.dropout is None else self.dropout,
+        }
 
     def _own(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.own_settings}

@@ -21,7 +21,7 @@ class Preset:
     widths: tuple[int, ...]
     dropout: float
     settings: Settings
-    scaled: bool = False  # whether the default network and its learning rate follow the number of columns
+    scaled: bool = False  # whether the default network and its learning rate follow the size of the table
 
     def layers(self, columns: int) -> tuple[int, ...]:
         """Widths of the hidden layers: twice as wide for a table of more than 100 columns, and one for more than 400.
@@ -33,6 +33,16 @@ class Preset:
             return self.widths
         wider = tuple(2 * width for width in self.widths)
         return wider if columns <= 400 else wider[:1]
+
+    def share(self, rows: int | None) -> float:
+        """Dropout: less for a table of more than 5,000 rows, of which so large a network learns less by heart.
+
+        None stands for data that does not tell its length.
+
+        >>> PRESETS["default"].share(2000), PRESETS["default"].share(10_000), PRESETS["default"].share(None)
+        (0.7, 0.5, 0.7)
+        """
+        return min(self.dropout, 0.5) if self.scaled and rows is not None and rows > 5000 else self.dropout
 
     def rate(self, columns: int | None) -> float:
         """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
@@ -48,7 +58,7 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
-    # Chosen by `python -m benchmarks.presets choose` and `layers`, without test rows.
+    # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout`, without test rows.
     "default": Preset(
         (500, 500), 0.7, Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4), scaled=True
     ),

@@ -1,29 +1,28 @@
 """reproduce, as a user runs it; data sets are small ones of other data."""
 
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tests.cli.inside import run
+from tests.cli.small import PATCHES
 from tests.results import write_runs
 
-from chmcnn._splits import Source
-from chmcnn.datasets.synthetic import learnable
 from chmcnn.experiments import published, recipes, table4
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any data set is small, and trained in a moment."""
-
-    def sources(names: list[str], **_: object) -> recipes.Sources:
-        found = [
-            Source(name, learnable(rows=60, features=4, classes=6)) for name in names if not name.startswith("expr")
-        ]
-        return recipes.Sources(tuple(found), {name: "it is not here." for name in names if name.startswith("expr")})
-
-    monkeypatch.setattr(recipes, "sources", sources)
-    monkeypatch.setattr(recipes, "options", lambda recipe, _: {"preset": recipe, "epochs": 2, "widths": [4]})
+def small() -> Iterator[None]:
+    with mock.patch.multiple(recipes, **PATCHES):
+        yield
 
 
 def test_the_published_statistics_are_shown_and_drawn(tmp_path: Path) -> None:
@@ -97,6 +96,30 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
     assert "Without expr_FUN: it is not here." in one.stderr
     assert [row[0] for row in json.loads(one.stdout)["tables"][0]["rows"]] == ["spo_FUN", "enron"]
     assert len(list((tmp_path / "two/table2/runs").glob("*.json"))) == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_table2_killed_at_random_is_the_same_as_in_one_go(tmp_path: Path) -> None:
+    words = ("reproduce", "table2", "--datasets", "spo_FUN,enron", "--recipe", "paper", "--seeds", "4", "--jobs", "2")
+    command = [sys.executable, "-m", "tests.cli.small", *words, "--quiet", "-o", str(tmp_path / "killed")]
+    for wanted in (1, 4):
+        process = subprocess.Popen(command, start_new_session=True)  # noqa: S603
+        while process.poll() is None and _kept(tmp_path / "killed") < wanted:
+            time.sleep(0.01)
+        time.sleep(random.uniform(0, 0.5))  # noqa: S311 -- at random
+        os.killpg(process.pid, signal.SIGKILL)  # with all its processes
+        assert process.wait() in {0, -signal.SIGKILL}
+    killed = run(*words, "--json", "-o", "killed", cwd=tmp_path)
+    whole = run(*words, "--json", "-o", "whole", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    assert _kept(tmp_path / "killed") == _kept(tmp_path / "whole") == 8
+    told, expected = json.loads(killed.stdout), json.loads(whole.stdout)
+    assert told["tables"] == expected["tables"]
+    assert told["checks"] == expected["checks"]
+
+
+def _kept(folder: Path) -> int:
+    return len(list((folder / "table2/runs").glob("*.json")))
 
 
 @pytest.mark.usefixtures("small")

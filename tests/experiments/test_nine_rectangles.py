@@ -11,7 +11,7 @@ def test_both_losses_are_run_on_the_same_problems(tmp_path: Path) -> None:
     result = nine_rectangles.collect(tmp_path)
     assert result is not None
     assert result.epochs == 300
-    kept = _parts.collect(tmp_path, nine_rectangles.LOSSES)
+    kept = _parts.collect(tmp_path, nine_rectangles.LOSSES, {})
     for name in ("MCLoss", "BCE"):
         assert result.auprc[name].shape == (2,)
         assert result.auprc[name].min() > problem().Y.mean()  # better than nothing

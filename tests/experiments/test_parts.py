@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from chmcnn import ChmcnnError
+from chmcnn.datasets.synthetic import two_rectangles
 from chmcnn.experiments import _parts, figure1, figure2, nine_rectangles
 
 SETTINGS = {"epochs": 2, "runs": 1}
@@ -37,7 +38,7 @@ def test_parts_run_in_their_order_and_record_what_made_them(tmp_path: Path) -> N
     ran: list[str] = []
     assert run(tmp_path, ran) == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert ran == ["first", "second"]
-    kept = _parts.collect(tmp_path, ["first", "second"])
+    kept = _parts.collect(tmp_path, ["first", "second"], {})
     assert kept["second"]["result"] == {"name": "second"}
     assert kept["first"]["command"] == "mine"
     assert kept["first"]["settings"] == SETTINGS
@@ -64,7 +65,15 @@ def test_files_of_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     run(tmp_path / "other", [], runs=5)
     (tmp_path / "other" / "first.json").rename(tmp_path / "first.json")
     with pytest.raises(ChmcnnError, match=r"second\.json: it is of a run with epochs 2, runs 1, not epochs 2, runs 5"):
-        _parts.collect(tmp_path, ["first", "second"])
+        _parts.collect(tmp_path, ["first", "second"], {})
+
+
+def test_results_of_other_coordinates_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure1.run(tmp_path, epochs=1)
+    assert figure1.collect(tmp_path) is not None
+    monkeypatch.setattr(figure1, "two_rectangles", lambda step, **_: two_rectangles(10 - step, rows=1))
+    with pytest.raises(ChmcnnError, match=r"step9\.json: it is of a run with coordinates \w+, epochs 1, seed 0, not"):
+        figure1.collect(tmp_path)
 
 
 def test_an_experiment_that_was_not_run_has_no_result(tmp_path: Path) -> None:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _output
+from chmcnn.cli import _experiments, _output
 from chmcnn.cli._options import DataDir, Json, Quiet
-from chmcnn.errors import ChmcnnError, DatasetError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from chmcnn.experiments.recipes import Recipe
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,9 +47,9 @@ def figure1(*, output: Output = _FOLDER, epochs: Epochs = 20_000, json: Json = F
     """
     from chmcnn.experiments import figure1 as experiment
 
-    with _bar(quiet=quiet) as progress:
+    with _experiments.bar(quiet=quiet) as progress:
         experiment.run(output / "figure1", epochs=epochs, command=_output.command(), progress=progress)
-    _show("figure1", output, json=json)
+    _experiments.show("figure1", output, json=json)
 
 
 @app.command()
@@ -76,9 +69,9 @@ def figure2(
     """
     from chmcnn.experiments import figure2 as experiment
 
-    with _bar(quiet=quiet) as progress:
+    with _experiments.bar(quiet=quiet) as progress:
         experiment.run(output / "figure2", runs=runs, epochs=epochs, command=_output.command(), progress=progress)
-    _show("figure2", output, json=json)
+    _experiments.show("figure2", output, json=json)
 
 
 @app.command(name="nine-rectangles")
@@ -98,11 +91,11 @@ def nine_rectangles(
     """
     from chmcnn.experiments import nine_rectangles as experiment
 
-    with _bar(quiet=quiet) as progress:
+    with _experiments.bar(quiet=quiet) as progress:
         experiment.run(
             output / "nine-rectangles", runs=runs, epochs=epochs, command=_output.command(), progress=progress
         )
-    _show("nine-rectangles", output, json=json)
+    _experiments.show("nine-rectangles", output, json=json)
 
 
 @app.command()
@@ -124,12 +117,12 @@ def table1(
     """
     from chmcnn.experiments import table1 as experiment
 
-    chosen = _chosen(datasets)
-    with _bar(quiet=quiet) as progress:
+    chosen = _experiments.chosen(datasets)
+    with _experiments.bar(quiet=quiet) as progress:
         missing = experiment.run(
             output / "table1", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
         )
-    _show("table1", output, json=json, missing=missing, quiet=quiet)
+    _experiments.show("table1", output, json=json, missing=missing, quiet=quiet)
 
 
 @app.command()
@@ -155,10 +148,18 @@ def table2(  # noqa: PLR0913 -- one for each option
 
     chmcnn reproduce table2 --datasets FUN --recipe paper --seeds 3 --jobs 2
     """
-    _benchmark(
-        "table2", ("C-HMCNN",), _chosen(datasets), output, recipe, seeds, jobs, reconstructed, data_dir, quiet=quiet
+    _experiments.benchmark(
+        output / "table2",
+        _experiments.chosen(datasets),
+        systems=("C-HMCNN",),
+        recipe=recipe,
+        seeds=seeds,
+        jobs=jobs,
+        reconstructed=reconstructed,
+        data_dir=data_dir,
+        quiet=quiet,
     )
-    _show("table2", output, json=json)
+    _experiments.show("table2", output, json=json)
 
 
 @app.command()
@@ -182,9 +183,20 @@ def table3(  # noqa: PLR0913 -- one for each option
     """
     from chmcnn.experiments.table3 import SYSTEMS, refuse_others
 
-    refuse_others(_chosen(datasets))
-    _benchmark("table3", SYSTEMS, _chosen(datasets), output, recipe, seeds, jobs, reconstructed, data_dir, quiet=quiet)
-    _show("table3", output, json=json)
+    chosen = _experiments.chosen(datasets)
+    refuse_others(chosen)
+    _experiments.benchmark(
+        output / "table3",
+        chosen,
+        systems=SYSTEMS,
+        recipe=recipe,
+        seeds=seeds,
+        jobs=jobs,
+        reconstructed=reconstructed,
+        data_dir=data_dir,
+        quiet=quiet,
+    )
+    _experiments.show("table3", output, json=json)
 
 
 @app.command()
@@ -204,12 +216,12 @@ def table4(
     """
     from chmcnn.experiments import table4 as experiment
 
-    chosen = _chosen(datasets)
-    with _bar(quiet=quiet) as progress:
+    chosen = _experiments.chosen(datasets)
+    with _experiments.bar(quiet=quiet) as progress:
         missing = experiment.run(
             output / "table4", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
         )
-    _show("table4", output, json=json, missing=missing, quiet=quiet)
+    _experiments.show("table4", output, json=json, missing=missing, quiet=quiet)
 
 
 @app.command()
@@ -220,7 +232,7 @@ def significance(*, output: Output = _FOLDER, json: Json = False) -> None:
 
     chmcnn reproduce significance --json
     """
-    _show("significance", output, json=json)
+    _experiments.show("significance", output, json=json)
 
 
 @app.command(name="all")
@@ -254,94 +266,3 @@ def everything(
     for name, command in missing:
         typer.echo(f"Not run yet: {name}. Run it by: {command}")
     typer.echo(f"Page: {target}")
-
-
-def _benchmark(  # noqa: PLR0913, PLR0917 -- the options of both tables
-    name: str,
-    systems: Sequence[str],
-    datasets: Sequence[str],
-    output: Path,
-    recipe: Recipe,
-    seeds: int,
-    jobs: int | None,
-    reconstructed: Path | None,
-    data_dir: Path | None,
-    *,
-    quiet: bool,
-) -> None:
-    from chmcnn.experiments import recipes
-    from chmcnn.report.comparing import Display
-
-    found, missing = recipes.sources(datasets, data_dir=data_dir, reconstructed=reconstructed, quiet=quiet)
-    _tell(missing, quiet=quiet)
-    with Display(systems, len(found) * len(systems) * seeds, quiet=quiet) as progress:
-        done = recipes.run(
-            output / name / "runs",
-            found=found,
-            systems=systems,
-            recipe=recipe,
-            seeds=seeds,
-            jobs=jobs,
-            command=_output.command(),
-            progress=progress,
-        )
-    for run in done:
-        if run.figures is None:
-            typer.echo(f"{run.cell.system} has no result on {run.cell.dataset}: {run.reason}", err=True)
-
-
-def _tell(missing: Mapping[str, str], *, quiet: bool) -> None:
-    """Say which data sets are left out."""
-    for dataset, reason in missing.items():
-        _output.notice(f"Without {dataset}: {reason}", quiet=quiet)
-
-
-def _chosen(datasets: str) -> list[str]:
-    """Data sets by their names, or by their kind."""
-    from chmcnn.datasets.catalogue import catalogue
-
-    known = list(catalogue().entries)
-    kinds = {kind: [name for name in known if name.endswith(f"_{kind}")] for kind in ("FUN", "GO")}
-    kinds |= {"trees": [name for name in known if "_" not in name], "all": known}
-    chosen = [name for given in filter(None, map(str.strip, datasets.split(","))) for name in kinds.get(given, [given])]
-    if not chosen:
-        raise DatasetError(
-            f"--datasets is {datasets!r}; expected names with commas between them, or one of {', '.join(kinds)}."
-        )
-    return [catalogue()[name].name for name in dict.fromkeys(chosen)]
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), disable=quiet) as progress:
-        task = progress.add_task("Running", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def _show(
-    name: str, output: Path, *, json: bool, missing: Mapping[str, str] | None = None, quiet: bool = False
-) -> None:
-    """Print a section, and write its pictures into the folder of the experiment."""
-    from chmcnn._files import atomic
-    from chmcnn.report.page import png
-    from chmcnn.report.paper import experiments
-    from chmcnn.report.paper.section import facts
-    from chmcnn.report.paper.terminal import show
-
-    section = experiments.section(name, output)
-    if section is None:
-        reason = next(iter((missing or {}).values()), "no run has a result; each says why above.")
-        raise ChmcnnError(f"There is no result of {name} in {output / name}: {reason}")
-    _tell(missing or {}, quiet=quiet)
-    for picture in section.pictures:
-        with atomic(output / name / f"{picture.name}.png") as temporary:
-            temporary.write_bytes(png(picture.figure))
-    if json:
-        _output.print_json(facts(section))
-        return
-    show(section)
-    for picture in section.pictures:
-        typer.echo(f"Picture: {output / name / picture.name}.png")

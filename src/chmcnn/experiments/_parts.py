@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from chmcnn.datasets.synthetic import Rectangles
+
     Advance = Callable[[], object]
     Part = Callable[[Advance], Mapping[str, Any]]
 
@@ -21,7 +24,7 @@ def run(  # noqa: PLR0913 -- all by name but the first two
     folder: Path,
     parts: Mapping[str, Part],
     *,
-    settings: Mapping[str, int],
+    settings: Mapping[str, int | str],
     steps: int,
     command: str,
     progress: Callable[[int, int], object] | None,
@@ -44,23 +47,28 @@ def run(  # noqa: PLR0913 -- all by name but the first two
         _kept.write(folder / f"{name}.json", kept)
 
 
-def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int] | None = None) -> dict[str, dict[str, Any]]:
-    """Read the parts that are there, all of the same settings: those that are given, or those of the first part."""
-    found = {}
+def coordinates(*problems: Rectangles) -> dict[str, int | str]:
+    """Where the rectangles are, as a setting: a digest that tells results of other coordinates apart."""
+    return {"coordinates": hashlib.sha256(repr([each.rectangles for each in problems]).encode()).hexdigest()[:8]}
+
+
+def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int | str]) -> dict[str, dict[str, Any]]:
+    """Read the parts that are there: all of the settings that are given, and in others like the first part."""
+    found: dict[str, dict[str, Any]] = {}
     for name in names:
         path = folder / f"{name}.json"
         if path.exists():
             content = _kept.read(path)
-            settings = content["settings"] if settings is None else settings
-            if content["settings"] != settings:
+            expected = {**next(iter(found.values()), content)["settings"], **settings}
+            if content["settings"] != expected:
                 raise FileError(
-                    f"it is of a run with {_named(content['settings'])}, not {_named(settings)}; name another folder, "
-                    "or remove the file, and the same command runs that part again",
+                    f"it is of a run with {_named(content['settings'])}, not {_named(expected)}; name another folder, "
+                    f"or remove {folder}, and the same command runs all parts again",
                     path,
                 )
             found[name] = content
     return found
 
 
-def _named(settings: Mapping[str, int]) -> str:
+def _named(settings: Mapping[str, int | str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())

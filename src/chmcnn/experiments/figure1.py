@@ -50,13 +50,13 @@ def run(
 ) -> None:
     """Train the nine networks, and keep their weights; one file for each position of the rectangles."""
     parts = {_name(step): partial(_weights, step, epochs) for step in STEPS}
-    settings = {"epochs": epochs, "seed": SEED}
+    settings = _coordinates() | {"epochs": epochs, "seed": SEED}
     _parts.run(folder, parts, settings=settings, steps=epochs * len(KINDS), command=command, progress=progress)
 
 
 def collect(folder: Path) -> Figure1 | None:
     """What the networks in a folder say; None if they are not all there."""
-    found = _parts.collect(folder, map(_name, STEPS))
+    found = _parts.collect(folder, map(_name, STEPS), _coordinates())
     if len(found) < len(STEPS):
         return None
     rows = tuple(_row(step, found[_name(step)]["result"]) for step in STEPS)
@@ -65,6 +65,10 @@ def collect(folder: Path) -> Figure1 | None:
 
 def _name(step: int) -> str:
     return f"step{step}"
+
+
+def _coordinates() -> dict[str, int | str]:
+    return _parts.coordinates(*(two_rectangles(step, rows=1) for step in STEPS))
 
 
 def _weights(step: int, epochs: int, advance: Callable[[], object]) -> dict[str, Any]:

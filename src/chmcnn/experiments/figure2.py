@@ -38,13 +38,13 @@ def run(
 ) -> None:
     """Train networks of all kinds at each step, with a seed for each run's points and weights; one file for a step."""
     parts = {name: partial(_measured, step, epochs, runs) for step, name in _names().items()}
-    settings = {"epochs": epochs, "runs": runs}
+    settings = _coordinates() | {"epochs": epochs, "runs": runs}
     _parts.run(folder, parts, settings=settings, steps=epochs * len(KINDS), command=command, progress=progress)
 
 
 def collect(folder: Path) -> Figure2 | None:
     """The results in a folder; None if they are not all there."""
-    found = list(_parts.collect(folder, _names().values()).values())
+    found = list(_parts.collect(folder, _names().values(), _coordinates()).values())
     if len(found) < STEPS:
         return None
     results = [each["result"] for each in found]
@@ -57,6 +57,10 @@ def collect(folder: Path) -> Figure2 | None:
 
 def _names() -> dict[int, str]:
     return {step: f"step{step}" for step in range(1, STEPS + 1)}
+
+
+def _coordinates() -> dict[str, int | str]:
+    return _parts.coordinates(*(two_rectangles(step, rows=1) for step in _names()))
 
 
 def _measured(step: int, epochs: int, runs: int, advance: Callable[[], object]) -> dict[str, Any]:

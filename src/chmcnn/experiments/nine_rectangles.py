@@ -54,13 +54,13 @@ def run(
 ) -> None:
     """Train networks of 7 hidden units, with a seed for each run's points and weights; one file for each loss."""
     parts = {name: partial(_measured, name, epochs, runs) for name in LOSSES}
-    settings = {"epochs": epochs, "runs": runs}
+    settings = _coordinates() | {"epochs": epochs, "runs": runs}
     _parts.run(folder, parts, settings=settings, steps=epochs, command=command, progress=progress)
 
 
 def collect(folder: Path) -> NineRectangles | None:
     """The results in a folder; None if they are not all there."""
-    found = _parts.collect(folder, LOSSES)
+    found = _parts.collect(folder, LOSSES, _coordinates())
     if len(found) < len(LOSSES):
         return None
     results = {name: each["result"] for name, each in found.items()}
@@ -69,6 +69,10 @@ def collect(folder: Path) -> NineRectangles | None:
         shown={name: _shown(result) for name, result in results.items()},
         epochs=found["BCE"]["settings"]["epochs"],
     )
+
+
+def _coordinates() -> dict[str, int | str]:
+    return _parts.coordinates(datasets.synthetic.nine_rectangles(rows=1))
 
 
 def _measured(loss: str, epochs: int, runs: int, advance: Callable[[], object]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chmcnn import _grid, runs
@@ -118,8 +119,14 @@ def collect(folder: Path) -> pd.DataFrame | None:
 
 
 def commands(table: pd.DataFrame) -> str:
-    """All commands that results were made by, as they were typed."""
-    return "; ".join(dict.fromkeys(table["command"]))
+    """All commands that results were made by, without options that results do not depend on.
+
+    >>> import pandas as pd
+    >>> commands(pd.DataFrame({"command": ["chmcnn reproduce table2 --jobs 2", "chmcnn reproduce table2 --quiet"]}))
+    'chmcnn reproduce table2'
+    """
+    idle = re.compile(r" (--jobs \S+|--quiet|-q|--json)(?= |$)")
+    return "; ".join(dict.fromkeys(idle.sub("", command) for command in table["command"]))
 
 
 def means(table: pd.DataFrame, measure: str) -> pd.DataFrame:

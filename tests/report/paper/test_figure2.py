@@ -38,7 +38,7 @@ def test_the_table_has_mean_and_deviation_of_each_step() -> None:
     made = section(result(0.9))
     (table,) = made.tables
     assert table.columns[:3] == ("step", "f+", "f+ deviation")
-    assert table.rows[0] == pytest.approx((1, 0.9, 0.05, 0.9, 0, 0.9, 0, 0.25))
+    assert table.rows[0] == pytest.approx((1, 0.9, 0.05 * 2**0.5, 0.9, 0, 0.9, 0, 0.25))
     assert len(table.rows) == 9
     (axis,) = made.pictures[0].figure.axes
     assert [line.get_label() for line in axis.get_lines()] == ["f+", "g+", "C-HMCNN(h)"]

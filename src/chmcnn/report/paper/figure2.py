@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from chmcnn.experiments.two_rectangles import SYSTEMS
-from chmcnn.report.paper.section import Check, Picture, Section, Table
+from chmcnn.report.paper.section import Check, Picture, Section, Table, deviation
 
 if TYPE_CHECKING:
     from chmcnn.experiments.figure2 import Figure2
@@ -78,7 +78,7 @@ def _means(result: Figure2) -> Table:
         tuple(
             (
                 step + 1,
-                *(float(of(values[step])) for _, values in columns for of in (np.mean, np.std)),
+                *(float(of(values[step])) for _, values in columns for of in (np.mean, deviation)),
                 float(result.delegated[step].mean()),
             )
             for step in range(len(result.delegated))
@@ -92,9 +92,9 @@ def _draw(result: Figure2) -> Figure:
     axis = figure.subplots()
     steps = np.arange(1, len(result.delegated) + 1)
     for kind, values in result.auprc.items():
-        mean, deviation = values.mean(axis=1), values.std(axis=1)
+        mean, around = values.mean(axis=1), deviation(values)
         (line,) = axis.plot(steps, mean, marker="o", markersize=4, label=SYSTEMS[kind])
-        axis.fill_between(steps, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.15, linewidth=0)
+        axis.fill_between(steps, mean - around, mean + around, color=line.get_color(), alpha=0.15, linewidth=0)
     axis.set(xlabel="step", ylabel="AU(PRC)", xticks=steps)
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False)

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle as Patch
 from chmcnn.datasets.synthetic import nine_rectangles
 from chmcnn.experiments.nine_rectangles import SHOWN
 from chmcnn.report.boundaries import draw_one
-from chmcnn.report.paper.section import Check, Picture, Section, Table
+from chmcnn.report.paper.section import Check, Picture, Section, Table, deviation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def section(result: NineRectangles) -> Section:
 
 def _figures(values: NDArray[np.float64]) -> tuple[float, ...]:
     """Mean, deviation, least, median, greatest."""
-    measured = (values.mean(), values.std(), values.min(), np.median(values), values.max())
+    measured = (values.mean(), deviation(values), values.min(), np.median(values), values.max())
     return tuple(float(value) for value in measured)
 
 

@@ -6,10 +6,13 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 Value = str | float | int | None
 """A cell of a table; None is not known."""
@@ -59,6 +62,17 @@ class Section:
     checks: tuple[Check, ...] = field(default=())
     tables: tuple[Table, ...] = field(default=())
     pictures: tuple[Picture, ...] = field(default=())
+
+
+def deviation(runs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Estimate the standard deviation from runs along the last axis; NaN of a single run.
+
+    >>> deviation(np.array([[0.9, 0.8, 0.7]])).round(3), deviation(np.array([0.9]))
+    (array([0.1]), array(nan))
+    """
+    if runs.shape[-1] == 1:
+        return np.full(runs.shape[:-1], np.nan)
+    return np.asarray(runs.std(axis=-1, ddof=1))
 
 
 def counted(checks: Sequence[Check]) -> str:
