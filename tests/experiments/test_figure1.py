@@ -11,7 +11,7 @@ def test_it_is_the_first_run_of_the_two_rectangles(tmp_path: Path) -> None:
     assert result is not None
     assert [row.step for row in result.rows] == [9, 1, 5]
     assert result.epochs == 150
-    expected = two_rectangles.run(1, epochs=150, seed=0)
+    (expected,) = two_rectangles.run([1], epochs=150, seed=0)
     disjoint = result.rows[1]
     assert disjoint.rectangles == expected.problem.rectangles
     assert disjoint.delegated == expected.delegated

@@ -3,7 +3,7 @@ from pathlib import Path
 import torch
 
 from chmcnn.datasets.synthetic import two_rectangles
-from chmcnn.experiments import figure2
+from chmcnn.experiments import figure1, figure2
 from chmcnn.experiments.two_rectangles import auprc, delegated, train
 
 
@@ -29,3 +29,15 @@ def test_g_learns_b_without_a() -> None:
     inside = torch.tensor(problem.Y[:, a])
     scores = torch.sigmoid(network(points)).detach()
     assert scores[inside, b].mean() < 0.5 < scores[torch.tensor(problem.Y[:, b]) & ~inside, b].mean()
+
+
+def test_runs_trained_at_once_are_like_one_trained_alone_to_the_end() -> None:
+    results = Path(__file__).parents[2] / "results"
+    together = figure2.collect(results / "figure2")
+    assert together is not None
+    for step in figure1.STEPS:
+        problem = two_rectangles(step, seed=figure1.SEED)  # which is that of the first of the runs
+        networks = figure1.networks(results / "figure1", step)
+        for kind, network in networks.items():
+            assert abs(together.auprc[kind][step - 1, 0] - auprc(kind, network, problem)) < 1e-3
+        assert together.delegated[step - 1, 0] == delegated(networks["h"], problem)

@@ -3,7 +3,7 @@ from chmcnn.report import boundaries
 
 
 def test_it_delegates_outside_and_not_inside() -> None:
-    outside, inside = (run(step, epochs=2500) for step in (1, 9))
+    outside, inside = run((1, 9), epochs=2500)
     assert outside.delegated > 0.95
     assert inside.delegated < 0.05
     assert outside.violations[0] > 0

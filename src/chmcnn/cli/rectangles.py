@@ -15,7 +15,7 @@ def rectangles(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path(
         "rectangles.png"
     ),
-    epochs: Annotated[int, typer.Option(min=1, help="Training steps; the paper has 20000.")] = 6000,
+    epochs: Annotated[int, typer.Option(min=1, help="Training steps.")] = 20_000,
     seed: Seed = 0,
     force: Force = False,
     quiet: Quiet = False,
@@ -26,7 +26,7 @@ def rectangles(
 
     chmcnn rectangles
 
-    chmcnn rectangles --output boundaries.png --seed 3 --epochs 20000
+    chmcnn rectangles --output boundaries.png --seed 3
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -42,11 +42,10 @@ def rectangles(
         from chmcnn.report import boundaries
 
         with Progress(console=Console(stderr=True), disable=quiet) as progress:
-            task = progress.add_task("Training", total=epochs * len(_POSITIONS))
-            results = [
-                two_rectangles.run(step, epochs=epochs, seed=seed, progress=lambda: progress.advance(task))
-                for step in _POSITIONS
-            ]
+            task = progress.add_task("Training", total=epochs)
+            results = two_rectangles.run(
+                list(_POSITIONS), epochs=epochs, seed=seed, progress=lambda: progress.advance(task)
+            )
         boundaries.draw(results).savefig(temporary, dpi=110)
     table = Table("A lies", "B delegated to A", "violations of h", "constrained", "both right")
     for result in results:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chmcnn.nn import MLP
+
 STEPS = {9: "nested", 1: "disjoint", 5: "half-way"}
 """The rows of the figure: steps of the smaller rectangle's way, and how the rectangles lie."""
 SEED = 0
@@ -56,11 +58,20 @@ def run(
 
 def collect(folder: Path) -> Figure1 | None:
     """What the networks in a folder say; None if they are not all there."""
-    found = _parts.collect(folder, map(_name, STEPS), _coordinates())
+    found = _collected(folder)
     if len(found) < len(STEPS):
         return None
-    rows = tuple(_row(step, found[_name(step)]["result"]) for step in STEPS)
-    return Figure1(rows, found[_name(9)]["settings"]["epochs"])
+    return Figure1(tuple(_row(step, networks(folder, step)) for step in STEPS), found[_name(9)]["settings"]["epochs"])
+
+
+def networks(folder: Path, step: int) -> dict[Kind, MLP]:
+    """The networks that were trained at one step, each alone."""
+    weights = _collected(folder)[_name(step)]["result"]
+    return {kind: batched.network(weights[kind]) for kind in KINDS}
+
+
+def _collected(folder: Path) -> dict[str, dict[str, Any]]:
+    return _parts.collect(folder, map(_name, STEPS), _coordinates())
 
 
 def _name(step: int) -> str:
@@ -80,9 +91,8 @@ def _weights(step: int, epochs: int, advance: Callable[[], object]) -> dict[str,
     }
 
 
-def _row(step: int, weights: Mapping[Kind, Mapping[str, Any]]) -> Row:
+def _row(step: int, networks: Mapping[Kind, MLP]) -> Row:
     problem = two_rectangles(step, seed=SEED)
-    networks = {kind: batched.network(weights[kind]) for kind in KINDS}
     alone = {kind: batched.grid(network) for kind, network in networks.items()}
     return Row(
         step=step,

@@ -43,10 +43,16 @@ class Result:
     constrained: NDArray[np.float64]  # the same with the constraint
 
 
-def run(step: int, *, epochs: int = 20_000, seed: int = 0, progress: Callable[[], object] | None = None) -> Result:
-    """Train one network h."""
-    problem = two_rectangles(step, seed=seed)
-    (network,) = train("h", [problem], seeds=[seed], epochs=epochs, progress=progress)
+def run(
+    steps: Sequence[int], *, epochs: int = 20_000, seed: int = 0, progress: Callable[[], object] | None = None
+) -> list[Result]:
+    """Train a network h at each step, all at once."""
+    problems = [two_rectangles(step, seed=seed) for step in steps]
+    networks = train("h", problems, seeds=[seed] * len(problems), epochs=epochs, progress=progress)
+    return [_result(*each) for each in zip(steps, problems, networks, strict=True)]
+
+
+def _result(step: int, problem: Rectangles, network: nn.Module) -> Result:
     points, labels = batched.test_half(problem)
     with torch.no_grad():
         logits = network(points)
