@@ -12,7 +12,7 @@ import filelock
 import pytest
 from tests.results import write_runs
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, metrics, runs
+from chmcnn import CHMCNNClassifier, ChmcnnError, metrics, presets, runs
 from chmcnn._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.runs import Cell, Figures, collect, read, run
@@ -56,6 +56,20 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
     assert done.figures.parameters == 5 * 8 + 8 + 8 * 10 + 10
     assert done.figures.best_epoch in (1, 2)
     assert done.figures.threads == 1
+    assert done.figures.settings == {
+        "columns": 5,
+        "rows": len(SOURCE.split(0).train.X),
+        "widths": [8],
+        "dropout": 0.7,
+        "learning_rate": 0.002,
+        "epochs": 2,
+        "batch_size": 64,
+        "weight_decay": 1e-5,
+        "patience": 10,
+        "refit": True,
+        "schedule": "constant",
+        "averaging": 4,
+    }
     table = collect(tmp_path)
     assert table[["dataset", "system", "seed"]].to_numpy().tolist() == [["mine", "C-HMCNN", 0]]
     assert table["auprc"].tolist() == [done.figures.auprc]
@@ -81,6 +95,14 @@ def test_the_figures_are_those_of_a_fit_with_its_seed_stopped_by_the_validation_
     raw, scores = model.uncorrected_proba(parts.test.X), model.predict_proba(parts.test.X)
     violations = metrics.violations(raw, parts.train.hierarchy).number
     assert figures_of(seed) == (metrics.auprc(parts.test.Y, scores), model.best_score_, model.best_epoch_, violations)
+
+
+def test_a_result_of_other_settings_of_the_preset_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(CELL, SOURCE, tmp_path)
+    default = presets.PRESETS["default"]
+    monkeypatch.setitem(presets.PRESETS, "default", replace(default, dropout=0.6))
+    with pytest.raises(ChmcnnError, match=r"others by now \(dropout 0\.7, now 0\.6\); remove it to run it again"):
+        run(CELL, SOURCE, tmp_path)
 
 
 def test_a_finished_cell_is_not_run_again(tmp_path: Path, count: list[Cell]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from chmcnn import _names, significance
 from chmcnn._splits import TEST_SHARE
 from chmcnn.errors import ChmcnnError, ScoreError
-from chmcnn.runs import Figures, Run, frame
+from chmcnn.runs import NUMBERS, Run, frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ def summarise(
     if table["auprc"].isna().all():
         place, reason = next(iter(reasons.items()))
         raise ChmcnnError(f"There is no result at all. {place[1]} on {place[0]}: {reason}")
-    figures = list(Figures.__slots__)
+    figures = list(NUMBERS)
     table[figures] = table[figures].astype(float)
     for dataset, system in reasons:  # a mean of some of the seeds is not to be compared with one of all
         table.loc[(table["dataset"] == dataset) & (table["system"] == system), figures] = math.nan

@@ -40,7 +40,7 @@ class NeuralClassifier(HierarchicalClassifier):
     device_: str
     streamed_: bool
     feature_shape_: tuple[int, ...]
-    _length: int | None  # how many rows it is trained on; None of a stream
+    n_samples_fit_: int | None = None  # how many rows it was trained on; None of a stream, and of a model from a file
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
     best_score_: float
@@ -199,13 +199,13 @@ class NeuralClassifier(HierarchicalClassifier):
 
     def _decide(self, y: Any) -> None:  # noqa: ANN401
         super()._decide(y)
-        self.streamed_, self._length = False, None
+        self.streamed_, self.n_samples_fit_ = False, None
         self.device_ = device_of(self.device)
         self.__dict__.pop("_going", None)
 
     def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401, N803
         part = super()._learnt(X, truth)
-        self._length, self.feature_shape_ = part.x.shape[0], part.x.shape[1:]
+        self.n_samples_fit_, self.feature_shape_ = part.x.shape[0], part.x.shape[1:]
         return part
 
     def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
@@ -301,11 +301,24 @@ class NeuralClassifier(HierarchicalClassifier):
 
     def shape(self) -> dict[str, Any]:
         """What the default network is made of, whatever a later version's preset may say."""
-        chosen = preset(self.preset, self.presets)
-        return {
-            "widths": chosen.layers(self._columns()) if self.widths is None else self.widths,
-            "dropout": chosen.share(self._length) if self.dropout is None else self.dropout,
+        chosen = self.chosen(self._columns(), self.n_samples_fit_)
+        return {name: chosen[name] for name in ("widths", "dropout")}
+
+    def chosen(self, columns: int | None, rows: int | None) -> dict[str, Any]:
+        """All that a training on a table of that size is done with, where given or else by the preset.
+
+        None stands for a network of one's own, and for rows that nobody has counted.
+        """
+        scaled = preset(self.preset, self.presets)
+        by_size = {
+            "widths": scaled.layers(columns or 0),
+            "dropout": scaled.share(rows),
+            "learning_rate": scaled.rate(columns),
         }
+        names = ("epochs", "batch_size", "weight_decay", "patience", "refit", "schedule", "averaging")
+        given = {name: getattr(self, name) for name in by_size if getattr(self, name) is not None}
+        others = {name: self._of_preset(name) for name in names}
+        return {"columns": columns, "rows": rows} | by_size | given | others | self._own()
 
     def _own(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.own_settings}
@@ -326,14 +339,13 @@ class NeuralClassifier(HierarchicalClassifier):
         return getattr(chosen, name) if hasattr(chosen, name) else getattr(chosen.settings, name)
 
     def _settings(self) -> Settings:
-        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
-        chosen = {name: self._of_preset(name) for name in names}
+        own = self.network is not None or self.streamed_
+        chosen = self.chosen(None if own else self._columns(), self.n_samples_fit_)
         if self.streamed_ and self.refit is None:
             chosen["refit"] = False  # rows of a stream cannot be joined with those that were validated on
-        if self.learning_rate is None:
-            own = self.network is not None or self.streamed_
-            chosen["learning_rate"] = preset(self.preset, self.presets).rate(None if own else self._columns())
-        return training.Settings(**chosen, precision=self.precision, seed=self._drawn)
+        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
+        named = {name: chosen[name] for name in names}
+        return training.Settings(**named, precision=self.precision, seed=self._drawn)
 
     def _mask(self) -> NDArray[np.bool_] | None:
         """Which classes count in a loss; None where all do."""

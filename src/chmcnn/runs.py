@@ -5,6 +5,8 @@ A finished cell is never run again, and never by two processes at once.
 
 from __future__ import annotations
 
+import json
+import math
 import platform
 import re
 import sys
@@ -18,11 +20,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from chmcnn import __version__, _kept, _threads, metrics
+from chmcnn import __version__, _json, _kept, _threads, metrics
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.hierarchy import Hierarchy
+from chmcnn.neural import NeuralClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +68,10 @@ class Figures:
     parameters: int | None
     memory: float | None  # MiB by which training and predicting raised the peak of the process
     threads: int
+    settings: Mapping[str, Any] | None = field(default=None, hash=False)  # of a network: those of its preset, too
+
+
+NUMBERS = tuple(name for name in Figures.__slots__ if name != "settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +153,21 @@ def finished(cell: Cell, folder: Path, data: str) -> Run | None:
         raise FileError(
             f"it is a result of other data, called {cell.dataset!r} too; name another folder, or remove the file", path
         )
+    _refuse_other_settings(found, path)
     return found if found.figures else None
+
+
+def _refuse_other_settings(found: Run, path: Path) -> None:
+    """A preset may be another one by now."""
+    before = found.figures and found.figures.settings
+    if not before:
+        return
+    now = _plain(system(found.cell.system)(**found.cell.options).chosen(before["columns"], before["rows"]))
+    other = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
+    if other:
+        raise FileError(
+            f"it was run with settings that are others by now ({'; '.join(other)}); remove it to run it again", path
+        )
 
 
 def read(path: Path) -> Run:
@@ -167,14 +188,13 @@ def collect(folder: Path) -> pd.DataFrame:
 
 def frame(found: list[Run]) -> pd.DataFrame:
     """Results as a table, one row each."""
-    empty = dict.fromkeys(Figures.__slots__)
     rows = [
         asdict(each.cell)
-        | (asdict(each.figures) if each.figures else empty)
+        | {name: getattr(each.figures, name, None) for name in NUMBERS}
         | {"reason": each.reason, "data": each.data, "command": each.command}
         for each in found
     ]
-    return pd.DataFrame(rows, columns=[*Cell.__slots__, *Figures.__slots__, "reason", "data", "command"])
+    return pd.DataFrame(rows, columns=[*Cell.__slots__, *NUMBERS, "reason", "data", "command"])
 
 
 def _ran(cell: Cell, source: Source, data: str, threads: int | None, command: str) -> Run:
@@ -221,7 +241,21 @@ def _measured(cell: Cell, parts: Split) -> Figures:
         parameters=_parameters(model),
         memory=None if peak is None or after is None else after - peak,
         threads=torch.get_num_threads(),
+        settings=_settings(model),
     )
+
+
+def _settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
+    """All that a network was trained with; None of what is none."""
+    if not isinstance(model, NeuralClassifier):
+        return None
+    return _plain(model.chosen(math.prod(model.feature_shape_), model.n_samples_fit_))
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """As they come from a file."""
+    plain: dict[str, Any] = json.loads(_json.dumps(settings))
+    return plain
 
 
 def _warm_up() -> None:
