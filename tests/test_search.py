@@ -2,8 +2,10 @@
 
 import errno
 import json
-import multiprocessing
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from optuna.storages.journal import JournalFileBackend
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
+from chmcnn._processes import Killed
 from chmcnn._space import APPENDIX, Space
 from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.datasets.synthetic import learnable
@@ -83,7 +86,7 @@ def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, Found])
     [
         ({"data": learnable(rows=120, features=6, classes=8, depth=2, seed=1)}, "a search with other data; name anoth"),
         ({"plan": Plan(SPACE, "grid", settings=FIXED, seed=1)}, "a search with other seed; name another folder with"),
-        ({"plan": Plan(SPACE, settings={"epochs": 3})}, "a search with other settings and sampler; name another"),
+        ({"plan": Plan(SPACE, settings={"epochs": 3})}, "a search with other settings and sampler and pruning; n"),
     ],
 )
 def test_a_search_for_something_else_is_refused(grid: tuple[Path, Found], other: dict[str, Any], told: str) -> None:
@@ -174,20 +177,46 @@ def test_a_trial_that_kills_its_process_each_time_is_given_up(tmp_path: Path, mo
     assert result.best == {}
 
 
+def test_trials_that_kill_all_processes_each_time_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def each(tasks: list[Callable[[], None]], *_: Any, **__: Any) -> Iterator[tuple[int, Killed]]:  # noqa: ANN401
+        for number, task in enumerate(tasks):
+            with suppress(KeyboardInterrupt):
+                task()
+            yield number, Killed(-9)
+
+    monkeypatch.setattr("chmcnn._processes.each", each)
+    monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    result = found(tmp_path, Plan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=2)
+    assert result.trials["reason"].tolist() == ["its process was killed 5 times; was there enough memory?"] * 2
+
+
+def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_path: Path) -> None:
+    class Deadly:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return signal.raise_signal, (signal.SIGKILL,)  # when a process reads what it is given
+
+    told = "No process began a trial; use fewer --jobs. Of the first: its process was killed by signal 9; was there"
+    with pytest.raises(ChmcnnError, match=told):
+        found(tmp_path, Plan(SPACE, "grid", settings=FIXED), jobs=2, device=Deadly())
+
+
 def test_bad_trials_are_pruned(tmp_path: Path) -> None:
     rates = [0.04, 0.03, 0.02, 0.01, 0.005, 1e-8, 1e-9]  # seed 0 draws the last two last
-    settings = {"epochs": 7, "widths": [16], "averaging": 0}
-    trials = found(tmp_path, Plan({"learning_rate": rates}, "grid", settings=settings)).trials
+    settings = {"epochs": 21, "widths": [16], "averaging": 0, "patience": 21}
+    trials = found(tmp_path, Plan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
     assert set(trials["learning_rate"].tail(2)) == {1e-8, 1e-9}
     assert trials["state"].tolist() == ["finished"] * 5 + ["pruned"] * 2
-    assert trials["epochs_run"].tolist() == [7] * 5 + [5] * 2
+    assert trials["epochs_run"].tolist() == [21] * 5 + [20] * 2
     assert trials["auprc"].isna().tolist() == [False] * 5 + [True] * 2
 
 
-def test_pruning_can_be_left_out(tmp_path: Path) -> None:
-    task = search._Task(search._parts(DATA), Plan(prune=False), tmp_path, "mine", None, "cpu")
-    with task.study() as study:
-        assert isinstance(study.study.pruner, optuna.pruners.NopPruner)
+@pytest.mark.parametrize(
+    ("plan", "pruner"),
+    [(Plan(), optuna.pruners.MedianPruner), (Plan(sampler="grid"), optuna.pruners.NopPruner)],
+)
+def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: Plan, pruner: type) -> None:
+    with search._Task(search._parts(DATA), plan, tmp_path, "mine", None, "cpu").study() as study:
+        assert isinstance(study.study.pruner, pruner)
 
 
 def test_test_rows_are_not_looked_at(grid: tuple[Path, Found], tmp_path: Path) -> None:
@@ -289,17 +318,6 @@ def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="the folder cannot be written to"):
         search.search(DATA, Plan(), tmp_path / "file" / "search")
-
-
-def test_a_process_whose_parent_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone:
-        def is_alive(self) -> bool:
-            return False
-
-    search._refuse_orphan()
-    monkeypatch.setattr(multiprocessing, "parent_process", Gone)
-    with pytest.raises(SystemExit):
-        search._refuse_orphan()
 
 
 @pytest.mark.parametrize(

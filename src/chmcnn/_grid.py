@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-
-from chmcnn import _processes
+from chmcnn import _processes, _threads
 from chmcnn.runs import Cell, Run, finished, run
 
 if TYPE_CHECKING:
@@ -47,8 +45,7 @@ def results(
         told(there, False)  # noqa: FBT003
         yield task.cell.path(folder), there
     jobs = min(jobs or _processes.cores(), max(len(left), 1))
-    threads = max(min(_processes.cores() // jobs, torch.get_num_threads()), 1)
-    ready = partial(run, threads=threads, command=command)
+    ready = partial(run, threads=_threads.share(jobs), command=command)
     for wait in (False, True):
         calls = [partial(ready, cell, source, folder, data=digest, wait=wait) for cell, source, digest in left]
         busy = []

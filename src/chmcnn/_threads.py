@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from chmcnn import _processes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def share(jobs: int) -> int:
+    """How many threads each of so many processes has: its part of the cores, and no more than this one.
+
+    >>> share(1000)
+    1
+    """
+    return max(min(_processes.cores() // jobs, torch.get_num_threads()), 1)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def test_explanations(folder: Path) -> None:
         (("train", "digits", "-o", "other", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
         (
             ("train", "digits", "-o", "other", "--test", "my.csv"),
-            "digits has a test part of its own; it takes no --test.",
+            "digits is no file of your own; it takes no --test.",
         ),
         (
             (

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
+from chmcnn import ChmcnnError
+from chmcnn.search import Plan
+
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 SPACE = '{"widths": [[8], [16, 16]], "dropout": [0, 0.5], "learning_rate": {"low": 1e-4, "high": 0.1, "log": true}}'
 FILES = [".locks", "best.json", "search.html", "search.png", "study.db", "trials.csv"]
@@ -117,6 +120,31 @@ def test_a_search_without_any_result_says_why(folder: Path, tmp_path: Path) -> N
     assert failed.returncode == 2
     assert "No trial was finished: Unknown class 'nobody'." in failed.stderr
     assert f"Remove {tmp_path / 'search'} to start anew." in failed.stderr
+
+
+@pytest.mark.parametrize("option", ["--test-share", "--validation-share"])
+def test_the_parts_of_a_known_data_set_are_not_chosen(tmp_path: Path, option: str) -> None:
+    done = run("search", "digits", option, "0.1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"digits is no file of your own; it takes no {option}." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "pruning"),
+    [((), True), (("--no-prune",), False), (("--sampler", "grid"), False), (("--sampler", "grid", "--prune"), True)],
+)
+def test_a_grid_is_not_pruned_unless_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], pruning: bool
+) -> None:
+    plans: list[Plan] = []
+
+    def stop(_data: object, plan: Plan, *_: object, **__: object) -> None:
+        plans.append(plan)
+        raise ChmcnnError("enough")
+
+    monkeypatch.setattr("chmcnn.search.search", stop)
+    run("search", "digits", *options, cwd=tmp_path)
+    assert [plan.pruning for plan in plans] == [pruning]
 
 
 def test_help_shows_examples(tmp_path: Path) -> None:

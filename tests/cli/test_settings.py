@@ -106,7 +106,7 @@ def test_a_wrong_file_is_told_with_its_name_and_the_key(tmp_path: Path, content:
         (("my.csv", "--schedule", "linear"), "schedule is 'linear'; expected 'constant' or 'cosine'."),
         (("my.csv", "--learning-rate", "0"), "learning_rate is 0.0; expected a number above 0."),
         (("my.csv", "--config", "none.json"), "none.json: the file cannot be read: No such file or directory."),
-        (("digits", "--validation-share", "0.1"), "digits has a validation part of its own; it takes no --validation"),
+        (("digits", "--validation-share", "0.1"), "digits is no file of your own; it takes no --validation-share."),
     ],
 )
 def test_wrong_options_are_told_before_the_training(folder: Path, options: tuple[str, ...], told: str) -> None:

@@ -126,13 +126,10 @@ def train(  # noqa: PLR0913 -- one for each option
             raise DatasetError("--test and --test-share both say what to test on: give one of them.")
         job = _data.own_job(Path(data), reading, test, 0.2 if test_share is None else test_share, seed)
     else:
-        for part, option, given in (
-            ("test", "test", test),
-            ("test", "test-share", test_share),
-            ("validation", "validation-share", validation_share),
-        ):
+        parts = {"test": test, "test-share": test_share, "validation-share": validation_share}
+        for option, given in parts.items():
             if given is not None:
-                raise DatasetError(f"{data} has a {part} part of its own; it takes no --{option}.")
+                raise DatasetError(f"{data} is no file of your own; it takes no --{option}.")
         job = _data.known_job(_data.known(data, data_dir, reading, seed=seed, quiet=quiet))
     if job.never_seen():
         _output.notice(f"No training row has {_shortened(job.never_seen())}: it cannot be learnt.", quiet=quiet)
