@@ -31,7 +31,7 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a result, and refuse one that was changed since it was written."""
-    way_out = "remove it, and the same command runs that part again"
+    way_out = "remove it, and the command that wrote it runs that part again"
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         written = content.pop("checksum")

@@ -58,7 +58,8 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
-    # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout`, without test rows.
+    # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout` on training and validation rows: of which
+    # data sets, and what led to it, is in benchmarks/README.md.
     "default": Preset(
         (500, 500), 0.7, Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4), scaled=True
     ),

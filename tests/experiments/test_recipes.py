@@ -80,7 +80,7 @@ def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_
     run(1)
     run(2)
     assert told == [(0, True), (0, False), (1, True)]
-    table = recipes.collect(tmp_path)
+    table = recipes.collect(tmp_path, ["C-HMCNN"])
     assert table is not None
     assert table[["recipe", "dataset", "seed"]].to_numpy().tolist() == [
         ["paper", "spo_FUN", 0],
@@ -90,7 +90,7 @@ def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_results_come_in_the_order_of_the_published_tables(tmp_path: Path) -> None:
     write_runs(tmp_path, {"enron": [0.7], "expr_FUN (reconstructed train)": [0.3], "cellcycle_FUN": [0.25, 0.26]})
-    table = recipes.collect(tmp_path)
+    table = recipes.collect(tmp_path, ["C-HMCNN"])
     assert table is not None
     assert table["dataset"].unique().tolist() == ["cellcycle_FUN", "expr_FUN (reconstructed train)", "enron"]
     means = recipes.means(table, "auprc").set_index("dataset").loc["cellcycle_FUN"]
@@ -99,4 +99,24 @@ def test_results_come_in_the_order_of_the_published_tables(tmp_path: Path) -> No
 
 
 def test_a_folder_without_results_gives_none(tmp_path: Path) -> None:
-    assert recipes.collect(tmp_path / "nothing") is None
+    assert recipes.collect(tmp_path / "nothing", ["C-HMCNN"]) is None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "system", "options"),
+    [
+        ("mine", "C-HMCNN", {}),
+        ("enron", "h+", {}),
+        ("enron", "C-HMCNN", {"epochs": 1}),
+        ("enron", "C-HMCNN", {"preset": "paper"}),
+        ("enron", "C-HMCNN", {"preset": "mine"}),
+    ],
+)
+def test_results_of_anything_else_are_refused_by_name(
+    tmp_path: Path, dataset: str, system: str, options: dict[str, Any]
+) -> None:
+    write_runs(tmp_path, {dataset: [0.7]}, system, options)
+    (path,) = tmp_path.glob("*.json")
+    with pytest.raises(ChmcnnError, match="which is of no recipe of this table; move it elsewhere") as caught:
+        recipes.collect(tmp_path, ["C-HMCNN"])
+    assert str(caught.value).startswith(f"{path}: it is of {system} on {dataset!r} with {options}")

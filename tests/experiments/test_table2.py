@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from tests.results import write_runs
 
-from chmcnn.experiments import published, table2
+from chmcnn.experiments import published, recipes, table2
 
 
 def test_means_are_put_beside_the_published_figure(tmp_path: Path) -> None:
     write_runs(tmp_path / "runs", {"cellcycle_FUN": [0.250, 0.254], "enron": [0.752]})
-    write_runs(tmp_path / "runs", {"cellcycle_FUN": [0.262]}, options={"preset": "paper"})
+    write_runs(tmp_path / "runs", {"cellcycle_FUN": [0.262]}, options=recipes.options("paper", "cellcycle_FUN"))
     found = table2.collect(tmp_path)
     assert found is not None
     rows = found.summary.set_index(["dataset", "recipe"])

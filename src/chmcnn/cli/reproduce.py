@@ -140,7 +140,7 @@ def table2(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Train and test on the 20 data sets, beside all published systems, with the statistics.
 
-    Each result is kept in a file: the same command goes on after an interrupt.
+    By the default recipe, unless --recipe paper is given, which takes ten times as long and more. Each result is kept in a file: the same command goes on after an interrupt.
 
     [bold]Examples[/bold]
 
@@ -175,7 +175,7 @@ def table3(  # noqa: PLR0913 -- one for each option
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare h+, h+MCM and C-HMCNN on the validation rows of the FunCat data sets.
+    """Compare h+, h+MCM and C-HMCNN on the validation rows of the FunCat data sets, by either recipe.
 
     [bold]Examples[/bold]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from dataclasses import astuple
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +51,8 @@ def run(  # noqa: PLR0913 -- all by name but the first two
 
 def coordinates(*problems: Rectangles) -> dict[str, int | str]:
     """Where the rectangles are, as a setting: a digest that tells results of other coordinates apart."""
-    return {"coordinates": hashlib.sha256(repr([each.rectangles for each in problems]).encode()).hexdigest()[:8]}
+    places = [[astuple(rectangle) for rectangle in problem.rectangles] for problem in problems]
+    return {"coordinates": hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]}
 
 
 def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int | str]) -> dict[str, dict[str, Any]]:
@@ -63,7 +66,7 @@ def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int | str
             if content["settings"] != expected:
                 raise FileError(
                     f"it is of a run with {_named(content['settings'])}, not {_named(expected)}; name another folder, "
-                    f"or remove {folder}, and the same command runs all parts again",
+                    f"or remove {folder} and run `chmcnn reproduce {folder.name}`",
                     path,
                 )
             found[name] = content

@@ -58,20 +58,16 @@ def run(
 
 def collect(folder: Path) -> Figure1 | None:
     """What the networks in a folder say; None if they are not all there."""
-    found = _collected(folder)
+    found = _parts.collect(folder, map(_name, STEPS), _coordinates())
     if len(found) < len(STEPS):
         return None
-    return Figure1(tuple(_row(step, networks(folder, step)) for step in STEPS), found[_name(9)]["settings"]["epochs"])
+    rows = tuple(_row(step, networks(found[_name(step)])) for step in STEPS)
+    return Figure1(rows, found[_name(9)]["settings"]["epochs"])
 
 
-def networks(folder: Path, step: int) -> dict[Kind, MLP]:
-    """The networks that were trained at one step, each alone."""
-    weights = _collected(folder)[_name(step)]["result"]
-    return {kind: batched.network(weights[kind]) for kind in KINDS}
-
-
-def _collected(folder: Path) -> dict[str, dict[str, Any]]:
-    return _parts.collect(folder, map(_name, STEPS), _coordinates())
+def networks(part: Mapping[str, Any]) -> dict[Kind, MLP]:
+    """The networks of one position of the rectangles, each trained alone."""
+    return {kind: batched.network(part["result"][kind]) for kind in KINDS}
 
 
 def _name(step: int) -> str:

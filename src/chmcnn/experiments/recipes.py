@@ -9,11 +9,11 @@ from chmcnn import _grid, runs
 from chmcnn._splits import Source
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.datasets.registry import load, locate
-from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
+from chmcnn.errors import ChmcnnError, DatasetError, DownloadError, FileError
 from chmcnn.experiments import published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -45,15 +45,15 @@ def sources(
     for name in datasets:
         entry = catalogue()[name]
         own = reconstructed / f"{name}.train.arff" if reconstructed else None
-        if own and own.is_file():
-            found.append(Source(name + RECONSTRUCTED, load(name, data_dir=data_dir, named={"train": own}, quiet=quiet)))
-            continue
         try:
-            locate(entry.files.values(), data_dir, quiet=quiet)
+            if own and own.is_file():
+                data = load(name, data_dir=data_dir, named={"train": own}, quiet=quiet)
+                found.append(Source(name + RECONSTRUCTED, data))
+            else:
+                locate(entry.files.values(), data_dir, quiet=quiet)
+                found.append(Source(name, data_dir=data_dir))
         except DownloadError as error:
             missing[name] = str(error)
-        else:
-            found.append(Source(name, data_dir=data_dir))
     if not found:
         raise DatasetError(next(iter(missing.values()), "No data set is named."))
     return Sources(tuple(found), missing)
@@ -106,16 +106,27 @@ def run(  # noqa: PLR0913 -- all by name
     return [run for _, run in _grid.results(tasks, folder, jobs=jobs, command=command, progress=progress)]
 
 
-def collect(folder: Path) -> pd.DataFrame | None:
+def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     """All results, one row each, with their recipe, in the order of the published tables; None where there is none."""
     table = runs.collect(folder).dropna(subset="auprc")
     if table.empty:
         return None
     table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
+    for row in table.to_dict("records"):
+        cell = runs.Cell(row["dataset"], row["system"], row["options"], row["seed"])
+        _refuse_others(cell, row["recipe"], systems, folder)
     order = {name: place for place, name in enumerate(catalogue().entries)}
     return table.sort_values(
         by=["dataset", "seed"], key=lambda column: column.map(lambda value: order.get(plain(str(value)), value))
     ).reset_index(drop=True)
+
+
+def _refuse_others(cell: runs.Cell, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
+    """What is put beside published figures is of the recipes, and of nothing else."""
+    known = plain(cell.dataset) in catalogue().entries and recipe in RECIPES
+    if not known or cell.system not in systems or cell.options != options(recipe, cell.dataset):
+        given = f"{cell.system} on {cell.dataset!r} with {dict(cell.options)}"
+        raise FileError(f"it is of {given}, which is of no recipe of this table; move it elsewhere", cell.path(folder))
 
 
 def commands(table: pd.DataFrame) -> str:

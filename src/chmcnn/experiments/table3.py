@@ -37,7 +37,7 @@ def refuse_others(datasets: Sequence[str]) -> None:
 
 def collect(folder: Path) -> Table3 | None:
     """Read all results; None where there is none of every system."""
-    runs = recipes.collect(folder / "runs")
+    runs = recipes.collect(folder / "runs", SYSTEMS)
     if runs is None:
         return None
     scores, epochs = _by_recipe(runs, "validation_auprc"), _by_recipe(runs, "best_epoch")

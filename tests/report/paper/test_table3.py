@@ -36,6 +36,7 @@ def test_the_published_order_agrees(tmp_path: Path) -> None:
 def test_another_order_does_not(tmp_path: Path) -> None:
     checks = made(tmp_path, {"h+": 0.1, "h+MCM": 0.0, "C-HMCNN": 0.0}).checks
     assert [check.agrees for check in checks] == [False, False]
+    assert checks[0].why.startswith("h+ and C-HMCNN and h+MCM have changed places")
 
 
 def test_reconstructed_data_is_shown_and_counts_in_no_mean(tmp_path: Path) -> None:

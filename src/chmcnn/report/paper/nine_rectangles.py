@@ -26,6 +26,7 @@ _PUBLISHED: dict[str, tuple[float, ...]] = {
     "BCE": (0.938, 0.038, 0.871, 0.945, 0.990),
 }
 _LEAST = 0.96
+_NEAR = 0.01
 
 
 def section(result: NineRectangles) -> Section:
@@ -71,12 +72,21 @@ def _figures(values: NDArray[np.float64]) -> tuple[float, ...]:
 
 def _checks(ours: dict[str, tuple[float, ...]]) -> tuple[Check, ...]:
     mean, spread = ({name: figures[at] for name, figures in ours.items()} for at in (0, 1))
+    apart = abs(mean["MCLoss"] - _PUBLISHED["MCLoss"][0])
     return (
         Check(
-            f"mean AU(PRC) with MCLoss: {_LEAST} or more",
-            "0.974",
+            "mean AU(PRC) with MCLoss: high",
+            f"{_LEAST} or more",
             f"{mean['MCLoss']:.3f}",
             mean["MCLoss"] >= _LEAST,
+            goal=True,
+        ),
+        Check(
+            f"mean AU(PRC) with MCLoss: within {_NEAR}",
+            "0.974",
+            f"{mean['MCLoss']:.3f}",
+            apart <= _NEAR,
+            why="" if apart <= _NEAR else "not known: the paper does not tell how points and first weights were drawn",
         ),
         Check(
             "mean AU(PRC): MCLoss above cross-entropy",

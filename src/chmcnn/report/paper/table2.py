@@ -37,7 +37,7 @@ def section(result: Table2) -> Section:
         "train file is not the paper's, whose own is not to be had: it is in no statistic. The authors' program has "
         "other settings than the paper for expr_FUN (1,250 units), expr_GO and seq_GO (learning rate 1e-4).",
         command=recipes.commands(result.runs),
-        checks=tuple(_check(result, recipe) for recipe in used),
+        checks=tuple(_check(result, recipe) for recipe in used if len(result.compared(recipe))),
         tables=(
             _scores(result, used),
             _short(result),
@@ -60,11 +60,12 @@ def _check(result: Table2, recipe: str) -> Check:
     bound = f"within {table2.NEAR} of" if recipe == "paper" else f"at most {table2.BELOW} below"
     short, seeds = chosen.loc[~chosen["good"], "dataset"].tolist(), chosen["seeds"]
     return Check(
-        f"{_NAMES[recipe]}: mean {bound} the published figure on each data set that was run",
-        "20 data sets, 10 seeds",
-        f"{len(chosen) - len(short)} of {len(chosen)} data sets, {seeds.min()} to {seeds.max()} seeds",
+        f"{_NAMES[recipe]}: mean {bound} the published figure, which is of 10 seeds",
+        "each data set",
+        f"{len(chosen) - len(short)} of {len(chosen)} that were run, {seeds.min()} to {seeds.max()} seeds",
         not short,
         f"not on {', '.join(short)}: see the table of what falls short" if short else "",
+        goal=recipe == "default",
     )
 
 
@@ -90,7 +91,7 @@ def _scores(result: Table2, used: list[Recipe]) -> Table:
 
 def _lacking(datasets: list[str]) -> str:
     lacking = [name for name in catalogue().entries if name not in datasets]
-    return f" Not run: {', '.join(lacking)}." if lacking else ""
+    return f" Without a result: {', '.join(lacking)}." if lacking else ""
 
 
 def _mean(summary: pd.DataFrame, dataset: str, recipe: str) -> str | None:

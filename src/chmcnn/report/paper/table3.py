@@ -52,12 +52,21 @@ def section(result: Table3) -> Section:
 def _check(recipe: str, how: str, scores: pd.DataFrame, figures: pd.DataFrame) -> Check:
     scores = recipes.genuine(scores)
     theirs, ours = _summed(figures.loc[scores.index], how), _summed(scores, how)
+    agrees = list(theirs.index) == list(ours.index)
     return Check(
         f"order of the {how} over {_names.count(len(scores), 'data set')}, {recipe} recipe",
         _order(theirs),
         _order(ours),
-        list(theirs.index) == list(ours.index),
+        agrees,
+        "" if agrees else _why(ours, theirs, recipe),
     )
+
+
+def _why(ours: pd.Series[float], theirs: pd.Series[float], recipe: str) -> str:
+    moved = [str(name) for name, other in zip(ours.index, theirs.index, strict=True) if name != other]
+    apart = abs(float(ours[moved[0]] - ours[moved[-1]]))
+    settings = "; the recipe is not the paper's" if recipe == "default" else ""
+    return f"{' and '.join(moved)} have changed places, and are {apart:.4f} apart{settings}"
 
 
 def _summed(table: pd.DataFrame, how: str) -> pd.Series[float]:
