@@ -140,7 +140,8 @@ def table2(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Train and test on the 20 data sets, beside all published systems, with the statistics.
 
-    By the default recipe, unless --recipe paper is given, which takes ten times as long and more. Each result is kept in a file: the same command goes on after an interrupt.
+    By the default recipe, unless --recipe paper is given, which takes about ten times as long. Each result is kept in
+    a file: the same command goes on after an interrupt.
 
     [bold]Examples[/bold]
 
