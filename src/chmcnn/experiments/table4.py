@@ -130,9 +130,12 @@ def run(
 
 def collect(folder: Path) -> Table4 | None:
     """Read what is in the folder; None where nothing is."""
-    kept = _by_dataset.read_each(folder)
-    found = [Inference(**each | {"timings": tuple(Timing(**timing) for timing in each["timings"])}) for each in kept]
-    return Table4({each.dataset: each for each in found}) if found else None
+
+    def inference(kept: dict[str, Any]) -> Inference:
+        return Inference(**kept | {"timings": tuple(Timing(**timing) for timing in kept["timings"])})
+
+    found = _by_dataset.read_each(folder, inference)
+    return Table4(found) if found else None
 
 
 def subclass_mask(hierarchy: Hierarchy) -> Tensor:
