@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chmcnn import _json
 from chmcnn._files import atomic
 from chmcnn.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+_Made = TypeVar("_Made")
+_WAY_OUT = "remove it, and the command that wrote it runs that part again"
+_OTHER = (ValueError, KeyError, TypeError, AttributeError)
+"""What comes of a file that has something else in it."""
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
@@ -31,19 +36,30 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a result, and refuse one that was changed since it was written."""
-    way_out = "remove it, and the command that wrote it runs that part again"
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         written = content.pop("checksum")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise FileError(f"it is not the file of a result; {way_out}", path) from None
+    except _OTHER:
+        raise _no_result(path) from None
     except OSError as error:
         raise FileError(f"it cannot be read: {error.strerror}", path) from None
     if written != checksum(content):
-        raise FileError(f"it was changed after it was written: its content does not fit its checksum; {way_out}", path)
+        raise FileError(f"it was changed after it was written: its content does not fit its checksum; {_WAY_OUT}", path)
     return content
+
+
+def made(path: Path, maker: Callable[[dict[str, Any]], _Made], content: dict[str, Any]) -> _Made:
+    """Make a value of what was read, and refuse the file of another version of the code, which has other fields."""
+    try:
+        return maker(content)
+    except _OTHER:
+        raise _no_result(path) from None
 
 
 def checksum(content: Mapping[str, Any]) -> str:
     """A digest that is the same for the same content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _no_result(path: Path) -> FileError:
+    return FileError(f"it is not the file of a result; {_WAY_OUT}", path)

@@ -172,9 +172,12 @@ def _refuse_other_settings(found: Run, path: Path) -> None:
 
 def read(path: Path) -> Run:
     """Read a result, and refuse one that was changed since it was written."""
-    content = _kept.read(path)
-    content["figures"] = Figures(**content["figures"]) if content["figures"] else None
-    return Run(**content | {"cell": Cell(**content["cell"])})
+    return _kept.made(path, _run, _kept.read(path))
+
+
+def _run(content: dict[str, Any]) -> Run:
+    figures = Figures(**content["figures"]) if content["figures"] else None
+    return Run(**content | {"cell": Cell(**content["cell"]), "figures": figures})
 
 
 def collect(folder: Path) -> pd.DataFrame:

@@ -72,6 +72,22 @@ def test_tables_of_files_tell_what_is_left_out(
     assert [path.name for path in (tmp_path / "results" / name).glob("*.json")] == ["spo_FUN.json"]
 
 
+def test_times_that_were_measured_before_are_not_taken_for_those_of_this_machine(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table4, "BATCHES", (4,))
+    monkeypatch.setattr(table4, "_CALLS", 1)
+    monkeypatch.setattr(table4, "processor", lambda: "Quick 9000")
+    options = ("reproduce", "table4", "--datasets", "spo_FUN", "--data-dir", data)
+    first = run(*options, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "measured now" not in first.stderr
+    again = run(*options, cwd=tmp_path)
+    assert "Nothing is measured now: results/table4 has all times already" in again.stderr
+    assert "one thread of Quick 9000" in " ".join(again.stdout.split())
+    assert run(*options, "--quiet", cwd=tmp_path).stderr == ""
+
+
 @pytest.mark.parametrize("name", ["table1", "table4"])
 def test_no_file_at_all_is_an_error_with_a_way_out(data: Path, tmp_path: Path, name: str) -> None:
     done = run("reproduce", name, "--datasets", "expr_FUN", "--data-dir", data, cwd=tmp_path)

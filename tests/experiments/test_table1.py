@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from chmcnn import _kept
-from chmcnn.errors import DatasetError
+from chmcnn.errors import DatasetError, FileError
 from chmcnn.experiments import table1
 
 
@@ -53,6 +53,25 @@ def test_a_missing_file_is_told_and_looked_for_again(data: Path, tmp_path: Path)
     again = table1.collect(folder)
     assert again is not None
     assert again.sizes["spo_FUN"].rows["train"] == 10
+
+
+def test_a_fuller_result_is_not_written_over(data: Path, tmp_path: Path) -> None:
+    folder, files = tmp_path / "results", data / "datasets_FUN" / "spo_FUN"
+    (files / "spo_FUN.train.arff").unlink()
+    table1.run(folder, datasets=["spo_FUN"], data_dir=data)
+    before = (folder / "spo_FUN.json").read_bytes()
+    table1.run(folder, datasets=["spo_FUN"], data_dir=data, command="the same again")
+    assert (folder / "spo_FUN.json").read_bytes() == before
+    (files / "spo_FUN.valid.arff").unlink()
+    assert table1.run(folder, datasets=["spo_FUN"], data_dir=data) == {}
+    assert (folder / "spo_FUN.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("other", [{"rows": {}}, {"new": 1}])
+def test_a_result_of_another_version_is_refused_with_a_way_out(tmp_path: Path, other: dict[str, object]) -> None:
+    _kept.write(tmp_path / "enron.json", other)
+    with pytest.raises(FileError, match=r"enron\.json: it is not the file of a result; remove it, and the same"):
+        table1.collect(tmp_path)
 
 
 def test_a_finished_data_set_is_not_read_again(data: Path, tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 import math
+import time
 from pathlib import Path
 
 import pytest
 import torch
 from tests import dense
 
+from chmcnn import _kept
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.errors import FileError
 from chmcnn.experiments import table4
 from chmcnn.experiments._memory import peak_bytes
+from chmcnn.experiments._processor import processor
 from chmcnn.nn import MaxConstraint
 
 
@@ -48,6 +52,7 @@ def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None
     assert mine.parameters == (3 + 1) * 250 + (250 + 1) * 250 + (250 + 1) * 4
     assert mine.layer_bytes == {"ours": 2 * 4 * 8 + 2 * 3 * 8, "dense": 4 * 4 * 8}
     assert mine.same
+    assert mine.processor == processor()
     assert mine.threads == 1
     assert torch.get_num_threads() == threads
     systems = {
@@ -60,9 +65,34 @@ def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None
     assert {(each.batch, each.what, each.system) for each in mine.timings} == {
         (batch, *system) for batch in (4, 8) for system in systems
     }
-    assert all(each.milliseconds > 0 and each.calls == 10 for each in mine.timings)
+    assert all(each.milliseconds > 0 and each.calls == 2 for each in mine.timings)
     assert all((each.peak_bytes is not None) == (each.what == "inference") for each in mine.timings)
     assert mine.ratio(4, "layer") > 0
+
+
+def test_systems_take_turns_and_a_short_call_finds_its_own_data_in_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table4, "_CALLS", 40)
+    made: list[str] = []
+
+    def call(name: str, seconds: float) -> table4.Call:
+        def called(rows: torch.Tensor) -> torch.Tensor:
+            made.append(name)
+            now[0] += seconds
+            return rows
+
+        return called, torch.rand(4, 1)
+
+    now = [0.0]
+    monkeypatch.setattr(time, "thread_time", lambda: now[0])
+    times = {"a": 0.001, "b": 0.002, "slow": 0.1, "slowest": 3.0}
+    took = table4._seconds({("layer", name): call(name, seconds) for name, seconds in times.items()})
+    assert {name: len(took["layer", name]) for name in times} == {"a": 40, "b": 40, "slow": 7, "slowest": 1}
+    assert all(
+        took["layer", name] == pytest.approx([seconds] * len(took["layer", name])) for name, seconds in times.items()
+    )
+    assert [made.count(name) for name in times] == [1 + 1 + 2 * 39, 1 + 1 + 2 * 39, 1 + 7, 1 + 1]  # the first is short
+    turns = [made[-4 * turn :][:4] for turn in range(1, 21)]
+    assert {tuple(turn) for turn in turns} == {("a", "a", "b", "b"), ("b", "b", "a", "a")}  # neither is always first
 
 
 @pytest.mark.usefixtures("path")
@@ -99,6 +129,21 @@ def test_large_batches_of_the_dense_formula_are_cut_or_left_out(
     assert (cut.pieces, cut.peak_bytes) == (2, None)
     assert found.inferences["spo_FUN"].timing(8, "inference", "dense") is None
     assert math.isnan(found.inferences["spo_FUN"].ratio(8, "inference"))
+
+
+@pytest.mark.parametrize("change", ["lacking", "additional"])
+def test_a_result_of_another_version_is_refused_with_a_way_out(data: Path, tmp_path: Path, change: str) -> None:
+    table4.run(tmp_path, datasets=["spo_FUN"], data_dir=data)
+    path = tmp_path / "spo_FUN.json"
+    kept = _kept.read(path)
+    for timing in kept["timings"]:
+        if change == "lacking":
+            del timing["system"]
+        else:
+            timing["layers"] = 2
+    _kept.write(path, kept)
+    with pytest.raises(FileError, match=r"spo_FUN\.json: it is not the file of a result; remove it, and the same"):
+        table4.collect(tmp_path)
 
 
 def test_nothing_is_collected_from_an_empty_folder(tmp_path: Path) -> None:

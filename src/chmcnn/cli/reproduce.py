@@ -217,7 +217,13 @@ def table4(
     """
     from chmcnn.experiments import table4 as experiment
 
-    chosen = _experiments.chosen(datasets)
+    chosen, known = _experiments.chosen(datasets), experiment.collect(output / "table4")
+    if known and known.inferences.keys() >= set(chosen):
+        _output.notice(
+            f"Nothing is measured now: {output / 'table4'} has all times already, maybe those of another machine; "
+            "remove it to measure on this one.",
+            quiet=quiet,
+        )
     with _experiments.bar(quiet=quiet) as progress:
         missing = experiment.run(
             output / "table4", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chmcnn import _kept
 from chmcnn.datasets import arff, registry
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+_Result = TypeVar("_Result")
+
 
 def run_each(
     folder: Path,
@@ -23,28 +25,32 @@ def run_each(
 ) -> dict[str, str]:
     """Keep what is measured of each data set in a file of its own; tell which have none, and why.
 
-    One that is there is not measured again, unless parts were missing.
+    One that is there is not measured again, unless parts were missing; and not written over, unless fewer are missing.
     """
     missing = {}
     for name in datasets:
         _ = catalogue()[name]  # refuses an unknown name before any work is done
     for done, name in enumerate(datasets, start=1):
         path = folder / f"{name}.json"
-        if not path.is_file() or _kept.read(path).get("missing"):
+        kept = _kept.read(path) if path.is_file() else None
+        if kept is None or kept.get("missing"):
             try:
-                _kept.write(path, measure(name))
+                found = measure(name)
             except DownloadError as error:
-                if not path.is_file():
+                if kept is None:
                     missing[name] = str(error)
+            else:
+                if kept is None or len(found["missing"]) < len(kept["missing"]):
+                    _kept.write(path, found)
         if progress:
             progress(done, len(datasets))
     return missing
 
 
-def read_each(folder: Path) -> list[dict[str, Any]]:
-    """All that was kept, in the order of the benchmark."""
-    paths = (folder / f"{name}.json" for name in catalogue().entries)
-    return [_kept.read(path) for path in paths if path.is_file()]
+def read_each(folder: Path, maker: Callable[[dict[str, Any]], _Result]) -> dict[str, _Result]:
+    """All that was kept, by data set, in the order of the benchmark."""
+    paths = {name: folder / f"{name}.json" for name in catalogue().entries}
+    return {name: _kept.made(path, maker, _kept.read(path)) for name, path in paths.items() if path.is_file()}
 
 
 def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:

@@ -73,9 +73,8 @@ def run(
 
 def collect(folder: Path) -> Table1 | None:
     """Read what is in the folder; None where nothing is."""
-    kept = _by_dataset.read_each(folder)
-    sizes = [Sizes(**content | {"missing": tuple(content["missing"])}) for content in kept]
-    return Table1({each.dataset: each for each in sizes}) if sizes else None
+    sizes = _by_dataset.read_each(folder, lambda kept: Sizes(**kept | {"missing": tuple(kept["missing"])}))
+    return Table1(sizes) if sizes else None
 
 
 def _measured(name: str, data_dir: Path | None, command: str) -> Sizes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import platform
 import statistics
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +16,7 @@ from chmcnn import _plan, _threads
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.experiments import _by_dataset, published
 from chmcnn.experiments._memory import peak_bytes
+from chmcnn.experiments._processor import processor
 from chmcnn.nn import MLP, MaxConstraint
 from chmcnn.runs import versions
 
@@ -34,7 +35,12 @@ LARGEST_TENSOR = 2 << 30
 LARGEST_PASS = 16 << 30
 """Bytes of all pieces of a batch; for more of them, the dense formula is left out: it would take minutes."""
 
-_BLOCKS, _CALLS, _BLOCK_SECONDS, _SECONDS = 5, 20, 0.1, 3.0
+_CALLS, _SECONDS = 200, 0.25
+"""Most calls of a system, and the seconds of them that are enough."""
+_FEW, _LONGEST = 7, 1.8
+"""Fewest calls of a system, and the seconds after which even fewer are enough."""
+_SHORT = 0.05
+"""Seconds of a call for which it matters whether its data are in the caches."""
 
 Call = tuple["Callable[[Tensor], Tensor]", Tensor]
 
@@ -130,9 +136,12 @@ def run(
 
 def collect(folder: Path) -> Table4 | None:
     """Read what is in the folder; None where nothing is."""
-    kept = _by_dataset.read_each(folder)
-    found = [Inference(**each | {"timings": tuple(Timing(**timing) for timing in each["timings"])}) for each in kept]
-    return Table4({each.dataset: each for each in found}) if found else None
+
+    def inference(kept: dict[str, Any]) -> Inference:
+        return Inference(**kept | {"timings": tuple(Timing(**timing) for timing in kept["timings"])})
+
+    found = _by_dataset.read_each(folder, inference)
+    return Table4(found) if found else None
 
 
 def subclass_mask(hierarchy: Hierarchy) -> Tensor:
@@ -192,7 +201,7 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
         ),
         threads=torch.get_num_threads(),
         compiled=_plan.is_compiled(),
-        processor=platform.machine(),
+        processor=processor(),
         versions=versions(),
         command=command,
     )
@@ -232,27 +241,29 @@ def _timed(batch: int, x: Tensor, network: MLP, constraint: MaxConstraint, mask:
 
 
 def _seconds(calls: Mapping[tuple[str, str], Call]) -> dict[tuple[str, str], list[float]]:
-    """Times of each call, in blocks that take turns: so each mostly finds its own data in the caches.
+    """Times of each call, in turns call by call: what slows the machine for a while meets all systems.
 
     They are processor times of the one thread: those of a clock on the wall, but for what others do on a busy machine.
     """
     took: dict[tuple[str, str], list[float]] = {key: [] for key in calls}
+    order, shuffle = list(calls), np.random.default_rng(0).shuffle
     for call, rows in calls.values():
         call(rows[:4])  # what is done the first time only
-    for _ in range(_BLOCKS):
-        for key, (call, rows) in calls.items():
-            if sum(took[key]) < _SECONDS:
-                took[key] += _block(call, rows)
+    for _ in range(_CALLS):
+        shuffle(order)  # in a fixed order, one would always come after the system that empties the caches
+        for key in order:
+            if sum(took[key]) < (_SECONDS if len(took[key]) >= _FEW else _LONGEST):
+                took[key].append(_timed_call(*calls[key], warm=bool(took[key]) and took[key][-1] < _SHORT))
     return took
 
 
-def _block(call: Callable[[Tensor], Tensor], rows: Tensor) -> list[float]:
-    took: list[float] = []
-    while len(took) < _CALLS and sum(took) < _BLOCK_SECONDS:
-        start = time.thread_time()
+def _timed_call(call: Callable[[Tensor], Tensor], rows: Tensor, *, warm: bool) -> float:
+    """Seconds of one call; a warm one is the second of two, which finds its own data in the caches."""
+    if warm:
         call(rows)
-        took.append(time.thread_time() - start)
-    return took
+    start = time.thread_time()
+    call(rows)
+    return time.thread_time() - start
 
 
 def _peak(call: Callable[[Tensor], Tensor], rows: Tensor) -> int:

@@ -65,12 +65,16 @@ def draw(result: Table4) -> Figure:
 
 def _text(found: Sequence[Inference]) -> str:
     absent = [name for name in catalogue().entries if name not in {each.dataset for each in found}]
+    processors, torches = (
+        " and ".join(dict.fromkeys(names))
+        for names in ((each.processor for each in found), (each.versions["torch"] for each in found))
+    )
     loop = "compiled" if all(each.compiled for each in found) else "without numba for some"
     return (
         "The network of each data set, two hidden layers of the paper's width, gives probabilities; behind it there is "
         "nothing, our layer, or the paper's formula with its n x n mask in double precision, as the authors have it. "
-        "All are measured in one run, in turns: the median processor time on one thread, torch "
-        f"{' and '.join(dict.fromkeys(each.versions['torch'] for each in found))}, our layer {loop}. "
+        "All are measured in one run, in turns call by call: the median processor time on one thread of "
+        f"{processors}, torch {torches}, our layer {loop}. "
         + (
             "Both layers give the same values. "
             if all(each.same for each in found)
@@ -114,8 +118,10 @@ def _why(each: Inference, batch: int, what: str) -> str:
     ours, theirs, network = (
         _milliseconds(each, batch, *key) or math.nan for key in ((what, OURS), (what, DENSE), (INFERENCE, PLAIN))
     )
+    network = min(network, ours)  # with our layer it cannot take less: that is noise
     most = (
-        f"; the network alone takes {_short(network)} ms, so that {_short(theirs / network)} is the most there can be"
+        f"; the network alone takes about {_short(network)} ms, so that about {_short(theirs / network)} is the most "
+        "there can be"
     )
     return (
         f"{each.dataset}, {each.classes:,} classes, batch {batch}: ours {_short(ours)} ms, dense {_short(theirs)} ms"
