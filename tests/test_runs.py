@@ -12,7 +12,7 @@ import filelock
 import pytest
 from tests.results import write_runs
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, metrics, presets, runs
+from chmcnn import CHMCNNClassifier, ChmcnnError, _kept, metrics, presets, runs
 from chmcnn._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.runs import Cell, Figures, collect, read, run
@@ -139,9 +139,7 @@ def test_a_file_that_was_changed_is_noticed(tmp_path: Path) -> None:
     run(CELL, SOURCE, tmp_path)
     path = CELL.path(tmp_path)
     path.write_text(path.read_text().replace('"auprc": 0.5', '"auprc": 0.9'))
-    told = (
-        f"{path}: it was changed after it was written: its content does not fit its checksum; remove it, and the same"
-    )
+    told = f"{path}: it was changed after it was written: its content does not fit its checksum; remove it, and the command"
     for reading in (lambda: run(CELL, SOURCE, tmp_path), lambda: collect(tmp_path)):
         with pytest.raises(ChmcnnError) as caught:
             reading()
@@ -202,3 +200,10 @@ def test_a_copied_result_does_not_count_twice(tmp_path: Path) -> None:
     (tmp_path / "mine-again.json").write_bytes(path.read_bytes())
     with pytest.raises(ChmcnnError, match=f"mine-again.json: it is a copy of {path.name}, and counts twice; remove it"):
         collect(tmp_path)
+
+
+def test_a_file_of_another_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    path = CELL.path(tmp_path)
+    _kept.write(path, {"cell": {"dataset": "mine"}, "figures": {"auprc": 0.5}, "data": ""})
+    with pytest.raises(ChmcnnError, match="it is not the file of a result; remove it, and the command that wrote it"):
+        read(path)

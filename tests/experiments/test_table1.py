@@ -70,7 +70,7 @@ def test_a_fuller_result_is_not_written_over(data: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("other", [{"rows": {}}, {"new": 1}])
 def test_a_result_of_another_version_is_refused_with_a_way_out(tmp_path: Path, other: dict[str, object]) -> None:
     _kept.write(tmp_path / "enron.json", other)
-    with pytest.raises(FileError, match=r"enron\.json: it is not the file of a result; remove it, and the same"):
+    with pytest.raises(FileError, match=r"enron\.json: it is not the file of a result; remove it, and the command"):
         table1.collect(tmp_path)
 
 
