@@ -139,7 +139,7 @@ def test_a_file_that_was_changed_is_noticed(tmp_path: Path) -> None:
     run(CELL, SOURCE, tmp_path)
     path = CELL.path(tmp_path)
     path.write_text(path.read_text().replace('"auprc": 0.5', '"auprc": 0.9'))
-    told = f"{path}: it was changed after it was written: its content does not fit its checksum; remove it, and the command"
+    told = f"{path}: it was changed after it was written: its content does not fit its checksum; remove it"
     for reading in (lambda: run(CELL, SOURCE, tmp_path), lambda: collect(tmp_path)):
         with pytest.raises(ChmcnnError) as caught:
             reading()

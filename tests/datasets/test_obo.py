@@ -164,9 +164,9 @@ def generated(folder: Path) -> Path:
 
 def test_an_ontology_of_45_000_terms_takes_a_few_seconds_and_agrees_with_obonet(tmp_path: Path) -> None:
     path = generated(tmp_path)
-    start = time.perf_counter()
+    start = time.process_time()
     found = obo.read(path, part_of=True)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(found.hierarchy) == 45_000
     assert len(found.hierarchy.edges) == 80_000
     assert len(found.moved) == 2250 + 3000
