@@ -92,10 +92,8 @@ def _scores(result: Table2, used: list[Recipe]) -> Table:
 def _time(result: Table2, used: list[Recipe]) -> str:
     """How long all data sets take with one seed: a mean of each, as results may be of different numbers of seeds."""
     taken = result.runs.groupby(["recipe", "dataset"])["fit_seconds"].mean()
-    told = (
-        f"{len(taken[each])} data sets by the {_NAMES[each]}: {taken[each].sum() / 60:.0f} minutes" for each in used
-    )
-    return f"Training with one seed, on one thread: {'; '.join(told)}."
+    told = (f"{len(taken[each])} data sets in {taken[each].sum() / 60:.0f} minutes ({_NAMES[each]})" for each in used)
+    return f"Training with one seed, one after the other: {', '.join(told)}."
 
 
 def _lacking(datasets: list[str]) -> str:
