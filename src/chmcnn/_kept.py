@@ -48,8 +48,9 @@ def read(path: Path) -> dict[str, Any]:
     return content
 
 
-def made(path: Path, maker: Callable[[dict[str, Any]], _Made], content: dict[str, Any]) -> _Made:
-    """Make a value of what was read, and refuse the file of another version of the code, which has other fields."""
+def made(path: Path, maker: Callable[[dict[str, Any]], _Made]) -> _Made:
+    """Read a result and make a value of it; refuse the file of another version of the code, which has other fields."""
+    content = read(path)
     try:
         return maker(content)
     except _OTHER:

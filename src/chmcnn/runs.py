@@ -172,7 +172,7 @@ def _refuse_other_settings(found: Run, path: Path) -> None:
 
 def read(path: Path) -> Run:
     """Read a result, and refuse one that was changed since it was written."""
-    return _kept.made(path, _run, _kept.read(path))
+    return _kept.made(path, _run)
 
 
 def _run(content: dict[str, Any]) -> Run:
