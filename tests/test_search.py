@@ -18,6 +18,7 @@ from optuna.storages.journal import JournalFileBackend
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._processes import Killed
 from chmcnn._space import APPENDIX, Space
+from chmcnn._trials import Parts, Task
 from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.errors import FileError
@@ -160,7 +161,7 @@ def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypat
         waits.append([trial.state.name for trial in study(tmp_path).get_trials()])
         held.release()  # the other process is killed while this one waits for it
 
-    monkeypatch.setattr("chmcnn.search.time.sleep", sleep)
+    monkeypatch.setattr("chmcnn._trials.time.sleep", sleep)
     result = found(tmp_path, plan)
     assert waits == [["COMPLETE", "RUNNING", "COMPLETE"]], "what is left is done first"
     assert result.trials["state"].tolist() == ["finished"] * 3
@@ -215,7 +216,7 @@ def test_bad_trials_are_pruned(tmp_path: Path) -> None:
     [(Plan(), optuna.pruners.MedianPruner), (Plan(sampler="grid"), optuna.pruners.NopPruner)],
 )
 def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: Plan, pruner: type) -> None:
-    with search._Task(search._parts(DATA), plan, tmp_path, "mine", None, "cpu").study() as study:
+    with Task(Parts.of(DATA), plan, tmp_path, "mine", None, "cpu").study() as study:
         assert isinstance(study.study.pruner, pruner)
 
 

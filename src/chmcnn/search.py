@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from chmcnn import _processes, _threads
 from chmcnn._settings import checked
 from chmcnn._space import APPENDIX, Space
-from chmcnn._splits import digest
-from chmcnn.classifier import CHMCNNClassifier
-from chmcnn.datasets.dataset import Dataset, Table
+from chmcnn._trials import Parts, Task, go
 from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-    from optuna.trial import FrozenTrial, Trial
+    from optuna.trial import FrozenTrial
 
     from chmcnn._study import Study
-    from chmcnn.training import Epoch
+    from chmcnn.datasets.dataset import Dataset, Table
 
 __all__ = ["APPENDIX", "Found", "Plan", "Progress", "search"]
 
@@ -199,12 +192,12 @@ def search(  # noqa: PLR0913 -- all by name, each with a default
     >>> found.best
     {'epochs': 3, 'widths': [20], 'learning_rate': 0.01}
     """
-    task = _Task(_parts(data), plan, folder, title or getattr(data, "name", "table"), storage, device)
+    task = Task(Parts.of(data), plan, folder, title or getattr(data, "name", "table"), storage, device)
     prepare(folder)
     told = progress or (lambda _: None)
     with task.study() as study:
         try:
-            _go(task, study, jobs, lambda: told(_progress(study)))
+            go(task, study, jobs, lambda: told(_progress(study)))
         finally:
             study.write_best()
         return _found(study, task.title)
@@ -224,116 +217,6 @@ def prepare(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from None
-
-
-class _Parts(NamedTuple):
-    """Rows to train on, and to validate on (None where the estimator draws them from the first)."""
-
-    train: Table
-    valid: Table | None
-    evaluated: NDArray[np.bool_] | None
-
-
-def _parts(data: Dataset | Table) -> _Parts:
-    if isinstance(data, Dataset):
-        return _Parts(data.train, data.valid, data.evaluated)
-    return _Parts(data, None, None)
-
-
-class _Task(NamedTuple):
-    """What a process needs to know."""
-
-    parts: _Parts
-    plan: Plan
-    folder: Path
-    title: str
-    storage: str | None
-    device: str
-
-    def study(self) -> Any:  # noqa: ANN401 -- a context manager of a module that needs Optuna
-        from chmcnn._study import opened
-
-        rows = [self.parts.train, *([] if self.parts.valid is None else [self.parts.valid])]
-        facts = {
-            "data": digest(rows),
-            "seed": self.plan.seed,
-            "space": self.plan.space,
-            "settings": self.plan.settings,
-            "sampler": self.plan.sampler,
-            "pruning": self.plan.pruning,
-        }
-        return opened(self.folder, self.storage, self.plan, facts, self.title)
-
-
-def _go(task: _Task, study: Study, jobs: int, told: Callable[[], object]) -> None:
-    """Work, alone or with other processes, until there are enough trials."""
-    while jobs:
-        left = study.open()
-        threads = _threads.share(min(jobs, left or 1))
-        told()
-        if left and jobs == 1:
-            _work(task, study, threads, told)
-        elif left:
-            _start_all([partial(_start, task, threads)] * min(jobs, left), study, told)
-        elif study.awaited():
-            time.sleep(1)  # another command is at the last trials; should it be killed, they are for this one
-        else:
-            return
-
-
-def _start_all(workers: list[Callable[[], None]], study: Study, told: Callable[[], object]) -> None:
-    """Let processes work until all have ended; some may be killed, as long as trials are begun."""
-    before = study.states()
-    ends = [end for _, end in _processes.each(workers, len(workers), idle=told)]
-    if all(isinstance(end, _processes.Killed) for end in ends) and study.states() == before:
-        raise ChmcnnError(f"No process began a trial; use fewer --jobs. Of the first: {ends[0]}")
-
-
-def _start(task: _Task, threads: int) -> None:
-    """Work in a process of its own."""
-    with task.study() as study:
-        _work(task, study, threads, lambda: None)
-
-
-def _work(task: _Task, study: Study, threads: int, told: Callable[[], object]) -> None:
-    """Take trials as long as there are any."""
-    with study.working(), _threads.limited(threads):
-        while (trial := study.take()) is not None:
-            same = study.same(trial)
-            if same is None:
-                _try(task, study, trial)
-            else:
-                pruned = same.state.name == "PRUNED"
-                study.end(trial, same.value, pruned=pruned, reason=f"the settings are those of trial {same.number}")
-            told()
-
-
-def _try(task: _Task, study: Study, trial: Trial) -> None:
-    """Train with the settings of a trial; what cannot be trained with is a result too."""
-    from optuna import TrialPruned
-
-    def watch(epoch: Epoch) -> None:
-        if math.isnan(epoch.score):
-            raise ChmcnnError("There are no rows to validate on: the validation share is 0, or they have no class.")
-        trial.report(epoch.score, epoch.number)
-        if trial.should_prune():
-            raise TrialPruned
-
-    train, valid, evaluated = task.parts
-    settings = trial.user_attrs["settings"] | {"refit": False}
-    model = CHMCNNClassifier(
-        train.hierarchy, **settings, evaluated=evaluated, device=task.device, random_state=task.plan.seed, verbose=watch
-    )
-    try:
-        model.fit(train.X, train.Y, validation_data=None if valid is None else (valid.X, valid.Y))
-    except TrialPruned:
-        study.end(trial, None, pruned=True)
-    except ChmcnnError as error:
-        study.end(trial, None, reason=str(error))
-    except Exception as error:  # noqa: BLE001 -- such as too little memory: other settings may do
-        study.end(trial, None, reason=f"{type(error).__name__}: {error}")
-    else:
-        study.end(trial, model.best_score_)
 
 
 def _progress(study: Study) -> Progress:

@@ -31,6 +31,7 @@ def test_half(problem: Rectangles) -> tuple[Tensor, Tensor]:
     return torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
 
 
+@_threads.limited(1)  # small networks gain nothing from two, and lose much on a busy machine
 def train(  # noqa: PLR0913 -- all by name
     points: Tensor,
     labels: Tensor,
@@ -68,19 +69,6 @@ def train(  # noqa: PLR0913 -- all by name
     >>> (network(points) > 0).flatten().tolist()
     [False, True]
     """
-    with _threads.limited(1):  # small networks gain nothing from two, and lose much on a busy machine
-        return _trained(points, labels, loss, seeds, hidden, epochs, progress)
-
-
-def _trained(  # noqa: PLR0913, PLR0917 -- what `train` was given
-    points: Tensor,
-    labels: Tensor,
-    loss: Callable[[Tensor, Tensor], Tensor],
-    seeds: Sequence[int],
-    hidden: int,
-    epochs: int,
-    progress: Callable[[], object] | None,
-) -> list[MLP]:
     networks = [_new(points.shape[-1], hidden, labels.shape[-1], seed) for seed in seeds]
     stacked, _ = stack_module_state(networks)
     optimizer = torch.optim.Adam(stacked.values(), lr=1e-2, fused=True)

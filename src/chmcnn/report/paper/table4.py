@@ -189,8 +189,8 @@ def _memory(found: Sequence[Inference]) -> Table:
         (
             each.dataset,
             each.parameters,
-            each.layer_bytes[OURS] / 2**10,
-            each.layer_bytes[DENSE] / 2**10,
+            each.layer_bytes[OURS] / 2**20,
+            each.layer_bytes[DENSE] / 2**20,
             *(_peak(each, _BATCH, system) for system in (PLAIN, OURS, DENSE)),
         )
         for each in found
@@ -198,15 +198,16 @@ def _memory(found: Sequence[Inference]) -> Table:
     columns = (
         "data set",
         "parameters",
-        "layer, ours (KiB)",
-        "mask, dense (KiB)",
-        *(f"peak, batch {_BATCH}, {system} (MiB)" for system in ("network", "ours", "dense")),
+        "layer, ours",
+        "mask, dense",
+        *(f"peak, {system}" for system in ("network", "ours", "dense")),
     )
     note = (
-        "Parameters are the network's; no layer has any. What a layer holds are positions of edges and classes, or the "
-        "mask. Peaks are of tensors made during one inference, without weights and mask."
+        "Memory in MiB. Parameters are the network's; no layer has any. What a layer holds are positions of edges and "
+        f"classes, or the mask. Peaks are of tensors made during one inference of {_BATCH} rows, without weights and "
+        "mask."
     )
-    return Table("Parameters and memory", columns, rows, digits=2, note=note)
+    return Table("Parameters and memory", columns, rows, note=note)
 
 
 def _batches(found: Sequence[Inference]) -> list[int]:
