@@ -14,6 +14,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.storages.journal import JournalFileBackend
+from sqlalchemy.exc import IntegrityError
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._processes import Killed
@@ -257,6 +258,34 @@ def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
     assert not (tmp_path / "one" / "search" / "study.db").exists()
     with pytest.raises(ChmcnnError, match=r"^The storage cannot be opened: Can't load plugin: .*nonsense"):
         found(tmp_path / "bad", plan, storage="nonsense://")
+
+
+def test_a_database_that_another_machine_is_making_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    make = optuna.storages.RDBStorage.__init__
+
+    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:  # noqa: ANN401
+        if len(waits) < 2:
+            raise IntegrityError("CREATE TABLE", None, Exception("it is there"))
+        make(self, *arguments)
+
+    monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
+    monkeypatch.setattr("chmcnn._study.time.sleep", waits.append)
+    plan, storage = Plan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
+    assert found(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
+    assert waits == [1, 1]
+    waits.clear()
+    monkeypatch.setattr("chmcnn._study._TRIES", 2)
+    with pytest.raises(ChmcnnError, match=r"The storage cannot be opened: .*it is there"):
+        found(tmp_path, plan, storage=storage)
+
+
+def test_the_driver_of_a_database_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ChmcnnError, match=r"^The storage needs psycopg, which is not installed: pip install it\.$"):
+        found(tmp_path, Plan(), storage="postgresql://nobody@localhost/search")
 
 
 def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:

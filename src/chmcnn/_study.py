@@ -7,6 +7,7 @@ lives: a trial whose process is gone is told by that lock, at once, and without 
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 import optuna
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from chmcnn._files import atomic
 from chmcnn._json import dumps
@@ -36,6 +38,8 @@ _DATABASE, _BEST = "study.db", "best.json"
 _LOCKS = ".locks"
 BEGUN_AT_MOST = 5
 """How often a trial is begun whose process is killed each time; memory may be too small for it."""
+_TRIES = 5
+"""How often a database is opened that another machine is making tables in."""
 _JUDGES = 5
 """No trial is pruned unless so many finished ones had come as far: they are what is judged by."""
 _WARMUP = 20
@@ -250,12 +254,25 @@ def _storage(folder: Path, given: str | None) -> optuna.storages.BaseStorage:
             wait = {"connect_args": {"timeout": 100}}  # seconds, for other processes that write
             return optuna.storages.RDBStorage(f"sqlite:///{folder / _DATABASE}", wait)
         if "://" in given:
-            return optuna.storages.RDBStorage(given)
+            return _shared(given)
         return optuna.storages.JournalStorage(JournalFileBackend(given))
+    except ImportError as error:
+        driver = getattr(error.__cause__, "name", "a driver of the database")
+        raise ChmcnnError(f"The storage needs {driver}, which is not installed: pip install it.") from None
     except Exception as error:  # noqa: BLE001 -- whatever the driver of a database raises
         place = "The storage" if given else str(folder / _DATABASE)
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0].removesuffix(".")
         raise ChmcnnError(f"{place} cannot be opened: {reason}. Name another one.") from None
+
+
+def _shared(url: str) -> optuna.storages.RDBStorage:
+    """Open a database of several machines, another of which may be making its tables right now."""
+    for _ in range(_TRIES - 1):
+        try:
+            return optuna.storages.RDBStorage(url)
+        except (IntegrityError, ProgrammingError):
+            time.sleep(1)
+    return optuna.storages.RDBStorage(url)
 
 
 def _refuse_other(found: Mapping[str, Any] | None, wanted: Mapping[str, Any], folder: Path, place: str) -> None:

@@ -173,8 +173,8 @@ def search(  # noqa: PLR0913 -- all by name, each with a default
         and tells what was found so far.
     storage
         In place of ``study.db``, what several machines share: the URL of a database that Optuna can use, such as
-        ``postgresql://...``, or a file on a shared disk. Processes with different folders do not wait for each other,
-        and may now and then try the same point.
+        ``postgresql://...``, whose driver is to be installed, or a file on a shared disk. Processes with different
+        folders do not wait for each other, and may now and then try the same point.
     device
         Where to train.
     progress

@@ -90,8 +90,8 @@ def search(  # noqa: PLR0913 -- one for each option
         str | None,
         typer.Option(
             help="To search on several machines: the URL of a database that Optuna can use, such as "
-            "postgresql://..., or a file on a shared disk, in place of study.db. Commands with different folders may "
-            "now and then try the same settings.",
+            "postgresql://..., whose driver is to be installed, or a file on a shared disk, in place of study.db. "
+            "Commands with different folders may now and then try the same settings.",
             rich_help_panel="Running",
         ),
     ] = None,
