@@ -48,7 +48,7 @@ def test_both_readings_of_faster_are_checked() -> None:
         (f"{what}, batches of 4, {on}: time of dense / ours", ours, True)
         for what, on, ours in (
             ("whole inference", "each data set", "2.73 to 274"),
-            ("the layer alone", "each data set", "20 to 3,000"),
+            ("the layer alone", "each data set", "20.0 to 3,000"),
             ("whole inference", "each GO data set", "274 to 274"),
             ("the layer alone", "each GO data set", "3,000 to 3,000"),
         )
@@ -61,11 +61,11 @@ def test_where_it_is_not_faster_is_said_with_the_reason() -> None:
     slow = section(result(measured("imclef07d", ours=0.03, dense=0.02), measured("seq_GO", network=40.0)))
     everywhere, layer, on_go, layer_on_go = slow.checks
     assert [check.agrees for check in slow.checks] == [False, False, False, True]
-    assert everywhere.ours == "0.99 to 8.48"
-    assert layer.why == "imclef07d, 4,126 classes, batch 4: ours 0.03 ms, dense 0.02 ms"
+    assert everywhere.ours == "0.990 to 8.48"
+    assert layer.why == "imclef07d, 4,126 classes, batch 4: ours 0.0300 ms, dense 0.0200 ms"
     assert on_go.why == (
         "seq_GO, 4,126 classes, batch 4: ours 40.1 ms, dense 340 ms; "
-        "the network alone takes about 40 ms, so that about 8.5 is the most there can be"
+        "the network alone takes about 40.0 ms, so that about 8.50 is the most there can be"
     )
     assert not layer_on_go.why
 

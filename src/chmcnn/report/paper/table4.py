@@ -232,4 +232,4 @@ def _short(number: float) -> str:
     """A number with three digits; a dash where it is not known."""
     if math.isnan(number):
         return "-"
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+    return f"{number:,.0f}" if number >= 1000 else f"{number:#.3g}".removesuffix(".")
