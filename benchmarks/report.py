@@ -199,7 +199,7 @@ def ablation() -> str:
     cells = [[name, *(f"{means[each][name]:.3f} ({theirs[each][name]:.3f})" for each in means)] for name in means.index]
     overall = [f"**{means[each].mean():.4f}** ({theirs[each][means.index].mean():.4f})" for each in means]
     table = _table(["data set", *means], [*cells, ["mean", *overall]])
-    said = "Validation rows, one seed, and in brackets the published figure."
+    said = f"Validation rows, means of {found.seeds['default']}, and in brackets the published figure."
     return f"{table}\n{said} Run by `{recipes.commands(found.runs)}`.\n"
 
 

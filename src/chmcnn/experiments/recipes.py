@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chmcnn import _grid, runs
+from chmcnn import _grid, _names, runs
 from chmcnn._splits import Source
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.datasets.registry import load, locate
@@ -144,3 +144,14 @@ def means(table: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Mean, deviation and number of results of each data set, system and recipe."""
     grouped = table.groupby(["dataset", "system", "recipe"], sort=False)[measure]
     return grouped.agg(mean="mean", deviation="std", seeds="count").reset_index()
+
+
+def seeds(means: pd.DataFrame) -> str:
+    """How many results each of these means is of.
+
+    >>> import pandas as pd
+    >>> seeds(pd.DataFrame({"seeds": [3, 3]})), seeds(pd.DataFrame({"seeds": [1, 3]}))
+    ('3 seeds', '1 to 3 seeds')
+    """
+    least, most = means["seeds"].min(), means["seeds"].max()
+    return _names.count(least, "seed") if least == most else f"{least} to {most} seeds"

@@ -26,6 +26,7 @@ class Table3:
     runs: pd.DataFrame
     scores: dict[str, pd.DataFrame]  # by recipe: data sets x systems, AU(PRC) on the validation rows
     epochs: dict[str, pd.DataFrame]  # by recipe: how many were best
+    seeds: dict[str, str]  # by recipe: how many results each mean is of
 
 
 def refuse_others(datasets: Sequence[str]) -> None:
@@ -41,7 +42,9 @@ def collect(folder: Path) -> Table3 | None:
     if runs is None:
         return None
     scores, epochs = _by_recipe(runs, "validation_auprc"), _by_recipe(runs, "best_epoch")
-    return Table3(runs, scores, epochs) if scores else None
+    means = recipes.means(runs, "best_epoch").groupby("recipe")
+    seeds = {str(recipe): recipes.seeds(group) for recipe, group in means}
+    return Table3(runs, scores, epochs, seeds) if scores else None
 
 
 def _by_recipe(runs: pd.DataFrame, measure: str) -> dict[str, pd.DataFrame]:

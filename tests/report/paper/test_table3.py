@@ -31,6 +31,7 @@ def test_the_published_order_agrees(tmp_path: Path) -> None:
     assert epochs.rows[0] == ("cellcycle_FUN", 10, 74, 10, 108, 10, 106)
     assert [row[0] for row in scores.rows][-1] == "mean"
     assert scores.summed
+    assert scores.note == "Ours: means of 1 seed."
 
 
 def test_another_order_does_not(tmp_path: Path) -> None:

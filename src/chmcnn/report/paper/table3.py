@@ -35,7 +35,13 @@ def section(result: Table3) -> Section:
             table
             for recipe, scores in result.scores.items()
             for table in (
-                _beside(f"AU(PRC) on the validation rows, {recipe} recipe", scores, figures["validation AU(PRC)"], 4),
+                _beside(
+                    f"AU(PRC) on the validation rows, {recipe} recipe",
+                    scores,
+                    figures["validation AU(PRC)"],
+                    4,
+                    f"Ours: means of {result.seeds[recipe]}.",
+                ),
                 _beside(
                     f"Epochs, {recipe} recipe",
                     result.epochs[recipe],
@@ -80,7 +86,7 @@ def _order(summed: pd.Series[float]) -> str:
     return ", ".join(f"{name} {value:.4f}" if value < 1 else f"{name} {value:.2f}" for name, value in summed.items())
 
 
-def _beside(title: str, ours: pd.DataFrame, figures: pd.DataFrame, digits: int, note: str = "") -> Table:
+def _beside(title: str, ours: pd.DataFrame, figures: pd.DataFrame, digits: int, note: str) -> Table:
     """Ours and the published figure of each system, and the means."""
     theirs = figures.loc[[recipes.plain(name) for name in ours.index]].set_axis(ours.index)
     rows: list[tuple[Value, ...]] = [
