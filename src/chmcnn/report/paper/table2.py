@@ -135,16 +135,16 @@ def _why(short: Mapping[Hashable, Any], error: float, summary: pd.DataFrame) -> 
     if short["reconstructed"]:
         return "its train file is not the paper's"
     bound = table2.NEAR if short["recipe"] == "paper" else table2.BELOW
+    other = summary[(summary["dataset"] == short["dataset"]) & (summary["recipe"] != short["recipe"])]
+    gets = "" if other.empty else f"the {_NAMES[other.iloc[0]['recipe']]} gets {other.iloc[0]['mean']:.3f}"
     if math.isnan(error):
         return "not to be told from one seed"
     if abs(short["difference"]) - bound < 2 * error:
-        return "by less than two standard errors beyond the bound: it may be chance"
-    other = summary[(summary["dataset"] == short["dataset"]) & (summary["recipe"] != short["recipe"])]
+        chance = "by less than two standard errors beyond the bound: it may be chance"
+        return f"{chance}; {gets}" if gets else chance
     if other.empty:
         return "not known; the other recipe, which would tell if it is the settings, was not run"
-    name, mean = _NAMES[other.iloc[0]["recipe"]], other.iloc[0]["mean"]
-    told = "it is the settings" if other.iloc[0]["good"] else "the settings are not all of it"
-    return f"{told}: the {name} gets {mean:.3f}"
+    return f"{'it is the settings' if other.iloc[0]['good'] else 'the settings are not all of it'}: {gets}"
 
 
 def _draw(result: Table2, used: list[Recipe]) -> Figure:
