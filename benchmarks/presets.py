@@ -99,9 +99,12 @@ def held_out(name: str, **options: Any) -> float:  # noqa: ANN401
 
 
 def layers(name: str) -> dict[str, Any]:
-    """AU(PRC) on the validation rows with one hidden layer and with two."""
+    """AU(PRC) on the validation rows with one hidden layer and with two.
+
+    Train files of expr, whose own are not to be had, are looked for in ``HMC_data_reconstructed`` beside the data.
+    """
     train = data_folder().with_name("HMC_data_reconstructed") / f"{name}.train.arff"
-    own = {"train": train} if train.is_file() else None  # expr's own train files are not to be had
+    own = {"train": train} if train.is_file() else None
     data = datasets.load(name, data_dir=data_folder(), named=own)
     found = {str(list(widths)): _validated(data, widths=widths) for widths in WIDTHS}
     return {

@@ -227,7 +227,7 @@ def table2() -> str:
     if section is None:
         raise AssertionError("there are no results of table2")
     scores, short = (f"{_table(list(each.columns), texts(each))}\n{each.note}" for each in section.tables[:2])
-    commands = "".join(f"- `{command}`\n" for command in section.command.split("; "))
+    commands = "".join(f"- `{command}`\n" for command in section.commands)
     return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{short}".rstrip() + "\n"
 
 

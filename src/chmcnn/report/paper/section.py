@@ -58,10 +58,19 @@ class Section:
     name: str  # as in `chmcnn reproduce NAME`
     title: str
     text: str  # what the experiment is, in a few sentences
-    command: str  # which runs it again
+    command: str  # which runs it again; where results are of several, they are joined by "; "
     checks: tuple[Check, ...] = field(default=())
     tables: tuple[Table, ...] = field(default=())
     pictures: tuple[Picture, ...] = field(default=())
+
+    @property
+    def commands(self) -> list[str]:
+        """One by one.
+
+        >>> Section("table2", "Table 2", "Ours.", "chmcnn reproduce table2 --seeds 1; chmcnn reproduce table2").commands
+        ['chmcnn reproduce table2 --seeds 1', 'chmcnn reproduce table2']
+        """
+        return self.command.split("; ")
 
 
 def deviation(runs: NDArray[np.float64]) -> NDArray[np.float64]:
