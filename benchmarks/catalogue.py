@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from benchmarks.shapes import data_folder
-from chmcnn._files import atomic
+from chmcnn._io.files import atomic
 from chmcnn.datasets import arff
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.files import blob_id

@@ -12,7 +12,7 @@ import numba
 import torch
 
 import chmcnn
-from chmcnn._files import atomic
+from chmcnn._io.files import atomic
 
 RESULTS = Path(__file__).parent / "results"
 

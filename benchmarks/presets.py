@@ -19,9 +19,9 @@ import torch
 
 from benchmarks.shapes import data_folder
 from chmcnn import CHMCNNClassifier, datasets, metrics
-from chmcnn._files import atomic
+from chmcnn._io.files import atomic
+from chmcnn.estimator import PresetName
 from chmcnn.experiments import published, recipes
-from chmcnn.presets import PresetName
 
 RESULTS = Path(__file__).parent / "results" / "presets"
 DATASETS = ("cellcycle_FUN", "eisen_FUN", "derisi_FUN", "enron")

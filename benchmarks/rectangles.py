@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from chmcnn import Hierarchy, _json
+from chmcnn import Hierarchy
+from chmcnn._io import strict_json
+from chmcnn.comparison import versions
 from chmcnn.datasets.synthetic import STEPS, Rectangle, Rectangles
 from chmcnn.experiments import two_rectangles
-from chmcnn.runs import versions
 
 Shape = tuple[float, float, float, float]
 NAMES = ("touch", "tall", "big", "slope")
@@ -72,7 +73,7 @@ def main(epochs: int = 20_000) -> None:
         cases = list(itertools.product(missing[start : start + 4], SEEDS))
         tried += _measured(cases, epochs)
     content = {"command": "python -m benchmarks.rectangles", "versions": versions(), "epochs": epochs, "tried": tried}
-    RESULT.write_text(_json.dumps(content), encoding="utf-8")
+    RESULT.write_text(strict_json.dumps(content), encoding="utf-8")
 
 
 def _measured(cases: list[tuple[Shape, int]], epochs: int) -> list[dict[str, Any]]:

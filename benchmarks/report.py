@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
-from chmcnn import runs
+from chmcnn import comparison
 from chmcnn.experiments import published, recipes, table3
 from chmcnn.report.paper import experiments
 from chmcnn.report.paper.section import texts
@@ -233,7 +233,7 @@ def table2() -> str:
 
 def _compared(name: str) -> pd.DataFrame:
     """The results of a comparison whose run files are kept below ``results/``."""
-    return runs.collect(ROOT / "results" / name / "runs")
+    return comparison.collect(ROOT / "results" / name / "runs")
 
 
 def _command(found: pd.DataFrame) -> str:

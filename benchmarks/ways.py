@@ -12,8 +12,9 @@ from torch import Tensor
 
 from benchmarks import shapes
 from benchmarks.measure import save, seconds
-from chmcnn import Hierarchy, _kernel, _plan
-from chmcnn._keys import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
+from chmcnn import Hierarchy
+from chmcnn.constraint import _kernel, _plan
+from chmcnn.constraint._keys import LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 BATCHES = (4, 64, 256, 2048)
 Way = Callable[[Tensor, Tensor], Tensor]

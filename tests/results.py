@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from chmcnn import _kept
-from chmcnn._summary import Comparison, summarise
-from chmcnn.runs import Cell, Figures, Run, versions
+from chmcnn._io import results
+from chmcnn.comparison._runs import Cell, Figures, Run, versions
+from chmcnn.comparison._summary import Comparison, summarise
 
 WHY = "this system takes one path for each row"
 
@@ -52,4 +52,4 @@ def write_runs(
         for seed, score in enumerate(values):
             cell = Cell(dataset, system, dict(options or {}), seed)
             figures = Figures(score, score, 10, 7, 0.01, 0, 10.0, 0.1, 1000, 30.0, 1)
-            _kept.write(cell.path(folder), asdict(Run(cell, "digest", figures, versions=versions())))
+            results.write(cell.path(folder), asdict(Run(cell, "digest", figures, versions=versions())))

@@ -23,10 +23,10 @@ from chmcnn import (
     HierarchyError,
     LabelError,
     ModelError,
-    _model_files,
     metrics,
 )
 from chmcnn.datasets.synthetic import learnable
+from chmcnn.estimator import _model_files
 from chmcnn.training import Epoch
 
 DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)

@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
 from chmcnn import CHMCNNClassifier, metrics
-from chmcnn._json import dumps
+from chmcnn._io.strict_json import dumps
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.evaluation import Evaluation, evaluate
 

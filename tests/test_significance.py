@@ -101,7 +101,7 @@ def test_systems_that_all_differ_form_no_group() -> None:
         (SMALL[["a", "b"]], "The table has 2 systems; expected 3 or more. For two systems there is wilcoxon."),
         (SMALL[:1], "The table has 1 data set; expected 2 or more."),
         (SMALL[:0], "The table has 0 data sets; expected 2 or more."),
-        (SMALL * 0, "All systems score the same on each of 3 data sets"),
+        (SMALL * 0, "All systems have the same scores on all 3 data sets"),
         (SMALL.replace(0.6, np.inf), "The score of 'b' on data set 'y' is inf; expected a number"),
         (SMALL.astype(object).replace(0.3, "-"), "The score of 'c' on data set 'z' is '-'; expected a number"),
         (SMALL.rename(columns={"c": "a"}), "System 'a' is in the table twice"),
@@ -122,7 +122,7 @@ def test_options_that_there_are_not_are_refused() -> None:
         significance.nemenyi(SMALL, alpha=5)
     with pytest.raises(ScoreError, match="The table has 1 system; expected 2 or more"):
         significance.nemenyi(SMALL[["a"]])
-    with pytest.raises(ScoreError, match="All systems score the same on each of 3 data sets"):
+    with pytest.raises(ScoreError, match="All systems have the same scores on all 3 data sets"):
         significance.nemenyi(SMALL * 0)
     incomplete = SMALL.replace([0.6, 0.1], np.nan)
     with pytest.raises(ScoreError, match="The table has 3 data sets, 0 of them without a missing result"):

@@ -40,7 +40,20 @@ __all__ = [
     "TableError",
 ]
 
-_MODULES = ("constraint", "datasets", "metrics", "nn", "significance", "training")
+_MODULES = (
+    "baselines",
+    "comparison",
+    "constraint",
+    "datasets",
+    "evaluation",
+    "experiments",
+    "metrics",
+    "nn",
+    "report",
+    "search",
+    "significance",
+    "training",
+)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module or the classifier

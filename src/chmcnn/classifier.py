@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chmcnn.neural import NeuralClassifier
+from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MCLoss
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from chmcnn._plan import Plan
-from chmcnn.constraint import Reduction, check_options, max_constraint, mc_loss
+from chmcnn.constraint import Plan, Reduction, check_options, max_constraint, mc_loss
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.errors import ScoreError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def wilcoxon(
     scaled = values / (np.abs(values).max() or 1)
     differences = np.round(scaled[:, 0] - scaled[:, 1], 12)
     if not differences.any():
-        raise ScoreError(f"a and b are equal in all of {_names.count(len(pairs), 'pair')}: there is nothing to test.")
+        raise ScoreError(f"a and b are equal in all of {_wording.count(len(pairs), 'pair')}: there is nothing to test.")
     found = stats.wilcoxon(differences, correction=False, method="exact" if exact else "approx")
     return Wilcoxon(float(found.statistic), float(found.pvalue), int((differences != 0).sum()))
 
@@ -218,7 +218,7 @@ def _ranked(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame
     if scores.shape[1] < systems:
         way_out = " For two systems there is wilcoxon." if systems == 3 else ""
         raise ScoreError(
-            f"The table has {_names.count(scores.shape[1], 'system')}; expected {systems} or more.{way_out}"
+            f"The table has {_wording.count(scores.shape[1], 'system')}; expected {systems} or more.{way_out}"
         )
     empty = scores.index[scores.isna().all(axis=1)]
     if len(empty):
@@ -226,14 +226,14 @@ def _ranked(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame
     kept = scores.dropna() if missing == "omit" else scores
     if len(kept) < 2:
         left = f", {len(kept)} of them without a missing result" if len(kept) < len(scores) else ""
-        raise ScoreError(f"The table has {_names.count(len(scores), 'data set')}{left}; expected 2 or more.")
+        raise ScoreError(f"The table has {_wording.count(len(scores), 'data set')}{left}; expected 2 or more.")
     return pd.DataFrame(stats.rankdata(-kept.fillna(-np.inf), axis=1), index=kept.index, columns=kept.columns)
 
 
 def _differing(ranked: pd.DataFrame) -> pd.DataFrame:
     if (ranked.max(axis=1) == ranked.min(axis=1)).all():
         raise ScoreError(
-            f"All systems score the same on each of {_names.count(len(ranked), 'data set')}: there is nothing to test."
+            f"All systems have the same scores on all {_wording.count(len(ranked), 'data set')}: nothing to test."
         )
     return ranked
 
@@ -281,7 +281,7 @@ def _pairs(a: Any, b: Any) -> pd.DataFrame:  # noqa: ANN401 -- whatever a user h
     pairs = _checked(pd.DataFrame({"a": a, "b": b})).dropna()
     if len(pairs) < 2:
         raise ScoreError(
-            f"a and b have {_names.count(len(pairs), 'pair')} without a missing score; expected 2 or more."
+            f"a and b have {_wording.count(len(pairs), 'pair')} without a missing score; expected 2 or more."
         )
     return pairs
 

@@ -3,8 +3,8 @@
 from typing import Any
 from unittest import mock
 
-from chmcnn._splits import Source
 from chmcnn.cli import main
+from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.experiments import recipes
 

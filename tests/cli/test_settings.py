@@ -9,9 +9,9 @@ import pytest
 from tests.cli.inside import run
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
-from chmcnn._settings import KINDS
 from chmcnn.cli import _settings
-from chmcnn.presets import PRESETS
+from chmcnn.estimator._presets import PRESETS
+from chmcnn.settings import KINDS
 
 TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 OPTIONS = (

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import torch
 
-from chmcnn import _kept
+from chmcnn._io.results import read
 from chmcnn.datasets.synthetic import two_rectangles
 from chmcnn.experiments import figure1, figure2
 from chmcnn.experiments.two_rectangles import auprc, delegated, train
@@ -38,7 +38,7 @@ def test_runs_trained_at_once_are_like_one_trained_alone_to_the_end() -> None:
     assert together is not None
     for step in figure1.STEPS:
         problem = two_rectangles(step, seed=figure1.SEED)  # which is that of the first of the runs
-        networks = figure1.networks(_kept.read(results / "figure1" / f"step{step}.json"))
+        networks = figure1.networks(read(results / "figure1" / f"step{step}.json"))
         for kind, network in networks.items():
             assert abs(together.auprc[kind][step - 1, 0] - auprc(kind, network, problem)) < 1e-3
         assert together.delegated[step - 1, 0] == delegated(networks["h"], problem)

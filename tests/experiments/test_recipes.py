@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.results import write_runs
 
-from chmcnn._splits import Source
+from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
 from chmcnn.experiments import recipes

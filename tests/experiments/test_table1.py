@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from chmcnn import _kept
+from chmcnn._io import results
 from chmcnn.errors import DatasetError, FileError
 from chmcnn.experiments import table1
 
@@ -69,7 +69,7 @@ def test_a_fuller_result_is_not_written_over(data: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("other", [{"rows": {}}, {"new": 1}])
 def test_a_result_of_another_version_is_refused_with_a_way_out(tmp_path: Path, other: dict[str, object]) -> None:
-    _kept.write(tmp_path / "enron.json", other)
+    results.write(tmp_path / "enron.json", other)
     with pytest.raises(FileError, match=r"enron\.json: it is not the file of a result; remove it, and the command"):
         table1.collect(tmp_path)
 
@@ -77,8 +77,8 @@ def test_a_result_of_another_version_is_refused_with_a_way_out(tmp_path: Path, o
 def test_a_finished_data_set_is_not_read_again(data: Path, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     table1.run(folder, datasets=["spo_FUN"], data_dir=data)
-    kept = _kept.read(folder / "spo_FUN.json")
-    _kept.write(folder / "spo_FUN.json", kept | {"features": 99})
+    kept = results.read(folder / "spo_FUN.json")
+    results.write(folder / "spo_FUN.json", kept | {"features": 99})
     table1.run(folder, datasets=["spo_FUN"], data_dir=tmp_path)
     found = table1.collect(folder)
     assert found is not None

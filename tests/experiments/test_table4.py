@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests import dense
 
-from chmcnn import _kept
+from chmcnn._io import results
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.errors import FileError
@@ -135,13 +135,13 @@ def test_large_batches_of_the_dense_formula_are_cut_or_left_out(
 def test_a_result_of_another_version_is_refused_with_a_way_out(data: Path, tmp_path: Path, change: str) -> None:
     table4.run(tmp_path, datasets=["spo_FUN"], data_dir=data)
     path = tmp_path / "spo_FUN.json"
-    kept = _kept.read(path)
+    kept = results.read(path)
     for timing in kept["timings"]:
         if change == "lacking":
             del timing["system"]
         else:
             timing["layers"] = 2
-    _kept.write(path, kept)
+    results.write(path, kept)
     with pytest.raises(FileError, match=r"spo_FUN\.json: it is not the file of a result; remove it, and the command"):
         table4.collect(tmp_path)
 

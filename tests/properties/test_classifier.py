@@ -12,7 +12,7 @@ from torch import nn
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.thresholds import tune
+from chmcnn.estimator._thresholds import tune
 
 
 def random_model(seed: int, classes: int, extra: int, scale: float) -> tuple[CHMCNNClassifier, np.ndarray]:

@@ -3,9 +3,9 @@
 import pytest
 from tests.results import WHY, summed_up
 
+from chmcnn.comparison._runs import Cell, Figures, Run
 from chmcnn.report.comparing import Display, print_comparison, score_rows
 from chmcnn.report.comparison import draw, page
-from chmcnn.runs import Cell, Figures, Run
 
 MANY = [f"data{number}" for number in range(6)]
 

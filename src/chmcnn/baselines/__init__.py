@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chmcnn._names import nearest
+from chmcnn._wording import nearest
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
 from chmcnn.baselines.clus import ClusHMC
 from chmcnn.baselines.clus_ens import ClusEns

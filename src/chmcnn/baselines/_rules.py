@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chmcnn import _names
+from chmcnn import _wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,14 +43,14 @@ class Node:
         """What a leaf says."""
         below = f" in {self.hidden:,} leaves" if self.hidden else ""
         classes = ", ".join(f"{name} {share:.2f}" for name, share in self.classes)
-        return f"{_names.count(self.rows, 'row')}{below}: {classes or 'no class'}"
+        return f"{_wording.count(self.rows, 'row')}{below}: {classes or 'no class'}"
 
     def lines(self) -> Iterator[str]:
         """Of the text, one by one."""
         if self.yes is None or self.no is None:
             yield self.label()
             return
-        yield f"{self.rule} ({_names.count(self.rows, 'row')})"
+        yield f"{self.rule} ({_wording.count(self.rows, 'row')})"
         for answer, node in (("yes", self.yes), ("no", self.no)):
             first, *rest = node.lines()
             yield f"  {answer}: {first}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import torch
 
 from chmcnn.baselines._losses import BCE
-from chmcnn.neural import NeuralClassifier
+from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MaxConstraint
 
 if TYPE_CHECKING:

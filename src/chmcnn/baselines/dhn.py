@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from chmcnn import metrics, training
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError
-from chmcnn.neural import NeuralClassifier
+from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MLP, MCLoss
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.baselines.ablations import FPlusMax
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import HierarchicalClassifier, Part
-from chmcnn.presets import Preset
+from chmcnn.estimator import HierarchicalClassifier, Part, Preset
 from chmcnn.training import Settings
 
 if TYPE_CHECKING:

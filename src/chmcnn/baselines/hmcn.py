@@ -10,8 +10,7 @@ import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentat
 
 from chmcnn.baselines._level_networks import LevelNetwork, Recurrent, Stacked, levels_of
 from chmcnn.errors import ChmcnnError
-from chmcnn.neural import NeuralClassifier
-from chmcnn.presets import Preset
+from chmcnn.estimator import NeuralClassifier, Preset
 from chmcnn.training import Settings
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from chmcnn import metrics, training
 from chmcnn.baselines._losses import BCE
 from chmcnn.errors import ChmcnnError
-from chmcnn.neural import NeuralClassifier
-from chmcnn.presets import Preset
+from chmcnn.estimator import NeuralClassifier, Preset
 from chmcnn.training import Epoch, Rows, Settings, Trained
 
 if TYPE_CHECKING:

@@ -85,7 +85,7 @@ def bar(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
 
 def show(name: str, output: Path, *, json: bool, missing: Mapping[str, str] | None = None, quiet: bool = False) -> None:
     """Print a section, and write its pictures into the folder of the experiment."""
-    from chmcnn._files import atomic
+    from chmcnn._io.files import atomic
     from chmcnn.report.page import png
     from chmcnn.report.paper import experiments, terminal
     from chmcnn.report.paper.section import facts

@@ -24,7 +24,7 @@ REPORT = "report.html"
 
 def refuse_file(output: Path | None, endings: tuple[str, ...], *, force: bool) -> None:
     """Refuse a file that must not be written over, or of an unknown kind, before any work is done for it."""
-    from chmcnn._files import refuse_existing
+    from chmcnn._io.files import refuse_existing
 
     if output is None:
         return
@@ -49,14 +49,14 @@ def notice(text: str, *, quiet: bool) -> None:
 
 def print_json(content: Any) -> None:  # noqa: ANN401 -- what JSON can hold
     """Print JSON."""
-    from chmcnn._json import dumps
+    from chmcnn._io.strict_json import dumps
 
     typer.echo(dumps(content))
 
 
 def write(path: Path, text: str) -> None:
     """Write a file, all at once."""
-    from chmcnn._files import atomic
+    from chmcnn._io.files import atomic
 
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -106,7 +106,7 @@ def save(  # noqa: PLR0913 -- what the folder is made of
     further: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write the model with its report and further files, all at once."""
-    from chmcnn import _model_files
+    from chmcnn.estimator import _model_files
     from chmcnn.report.page import page
 
     facts = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chmcnn._settings import checked, read
+from chmcnn.settings import checked, read
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from chmcnn.cli._options import (
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
-    from chmcnn._splits import Source
+    from chmcnn.comparison import Source
 
 _EVERY = "all"
 
@@ -94,7 +94,7 @@ def compare(  # noqa: PLR0913 -- one for each option
         raise ChmcnnError("--seeds and --folds are both given; give one of them.")
 
     from chmcnn import comparison
-    from chmcnn._json import dumps
+    from chmcnn._io.strict_json import dumps
     from chmcnn.baselines import SYSTEMS
     from chmcnn.report.comparing import Display, print_comparison
     from chmcnn.report.comparison import page
@@ -131,7 +131,7 @@ def compare(  # noqa: PLR0913 -- one for each option
 
 
 def _source(name: str, data_dir: Path | None, reading: _data.Reading, *, quiet: bool) -> Source:
-    from chmcnn._splits import Source
+    from chmcnn.comparison import Source
     from chmcnn.datasets.catalogue import EMBEDDED, catalogue
     from chmcnn.datasets.registry import locate
 

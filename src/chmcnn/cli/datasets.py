@@ -131,11 +131,11 @@ def show(  # noqa: PLR0913 -- one for each option
 
     chmcnn datasets show my.csv --hierarchy edges.csv --separator "|"
     """
-    from chmcnn import _files
+    from chmcnn._io import files
     from chmcnn.report import overview, refuse_format
 
     target = output or Path(f"{Path(name).stem}.png")
-    _files.refuse_existing(target, force=force)
+    files.refuse_existing(target, force=force)
     refuse_format(target)
     named = {part: path for part, path in {"train": train, "valid": valid, "test": test}.items() if path}
     reading = _data.Reading(
@@ -143,7 +143,7 @@ def show(  # noqa: PLR0913 -- one for each option
     )
     shown = _own(Path(name), reading, named) if _data.is_file(name) else _known(name, data_dir, reading, named)
     described = _describe(shown) | {"picture": str(target)}
-    with _files.atomic(target) as temporary:
+    with files.atomic(target) as temporary:
         overview.draw(overview.overview(shown.title, shown.train, shown.evaluated)).savefig(temporary, dpi=110)
     if json:
         _output.print_json(described)

@@ -78,7 +78,7 @@ def evaluate(  # noqa: PLR0913 -- one for each option
 
 def _content(found: Evaluation, kind: str) -> str:
     if kind == ".json":
-        from chmcnn._json import dumps
+        from chmcnn._io.strict_json import dumps
 
         return dumps(found.facts())
     import pandas as pd

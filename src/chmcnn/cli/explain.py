@@ -33,7 +33,7 @@ def explain(  # noqa: PLR0913 -- one for each option
 
     chmcnn explain model/ digits --row 3 --row 5 -o reasons.json
     """
-    from chmcnn._json import dumps
+    from chmcnn._io.strict_json import dumps
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.errors import ChmcnnError
 

@@ -47,7 +47,7 @@ def predict(  # noqa: PLR0913 -- one for each option
 
     chmcnn predict model/ new.csv --labels --json
     """
-    from chmcnn import _files
+    from chmcnn._io import files
     from chmcnn.classifier import CHMCNNClassifier
 
     _output.refuse_file(output, (".csv", ".tsv", ".parquet", ".json"), force=force)
@@ -60,7 +60,7 @@ def predict(  # noqa: PLR0913 -- one for each option
     if output is None:
         _write(frame, sys.stdout, ".json" if json else ".csv")
         return
-    with _files.atomic(output) as temporary:
+    with files.atomic(output) as temporary:
         _write(frame, temporary, output.suffix.lower())
     _output.notice(f"{len(frame):,} rows: {output}", quiet=quiet)
 

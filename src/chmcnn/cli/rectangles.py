@@ -32,12 +32,12 @@ def rectangles(
     from rich.progress import Progress
     from rich.table import Table
 
-    from chmcnn import _files
+    from chmcnn._io import files
     from chmcnn.report import refuse_format
 
-    _files.refuse_existing(output, force=force)
+    files.refuse_existing(output, force=force)
     refuse_format(output)
-    with _files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
+    with files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
         from chmcnn.experiments import two_rectangles
         from chmcnn.report import boundaries
 

@@ -121,11 +121,10 @@ def search(  # noqa: PLR0913 -- one for each option
 
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
-    from chmcnn._settings import read
-    from chmcnn._space import Space
     from chmcnn.report.searching import Display, print_search, reasons
-    from chmcnn.search import APPENDIX, Plan
+    from chmcnn.search import APPENDIX, Plan, Space
     from chmcnn.search import search as run
+    from chmcnn.settings import read
 
     searched = read(space) if space else APPENDIX
     Space.of(searched, space)  # tells the file of what is wrong
@@ -186,7 +185,7 @@ def _rows(  # noqa: PLR0913 -- what the rows are found by
 
 def _write(found: Found, output: Path) -> None:
     """Write the trials, the picture and the page."""
-    from chmcnn._files import atomic
+    from chmcnn._io.files import atomic
     from chmcnn.report.page import png
     from chmcnn.report.search import draw, page
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Catalogue:
         """Look up one by name."""
         if name not in self.entries:
             known = names()
-            near = _names.nearest(name, known)
+            near = _wording.nearest(name, known)
             hint = f" Did you mean {near!r}?" if near else ""
             raise DatasetError(f"There is no data set {name!r}.{hint} There are: {', '.join(known)}.")
         return self.entries[name]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.errors import DatasetError
 from chmcnn.hierarchy import Hierarchy
 
@@ -80,7 +80,7 @@ class Table:
         features = _as_features(X)
         labels = _as_labels(Y, hierarchy, X)
         if features.shape[0] != labels.shape[0]:
-            raise DatasetError(f"X has {_names.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
+            raise DatasetError(f"X has {_wording.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
         values = {"hierarchy": hierarchy, "source": source, "verified": verified}
         values |= {"_features": features, "_labels": labels}
         for name, value in values.items():
@@ -120,9 +120,9 @@ class Table:
     def __repr__(self) -> str:
         """Show the size."""
         counts = (
-            _names.count(len(self), "row"),
-            _names.count(self._features.shape[1], "feature"),
-            _names.count(len(self.hierarchy), "class"),
+            _wording.count(len(self), "row"),
+            _wording.count(self._features.shape[1], "feature"),
+            _wording.count(len(self.hierarchy), "class"),
         )
         return f"Table({', '.join(counts)}{'' if self.verified else ', not verified'})"
 
@@ -191,7 +191,7 @@ class Dataset:
     def __repr__(self) -> str:
         """Show the size."""
         rows = " + ".join(f"{len(part):,}" for part in self.parts.values())
-        features = _names.count(len(self.train.feature_names), "feature")
+        features = _wording.count(len(self.train.feature_names), "feature")
         return f"Dataset({self.title}: {rows} rows, {features}, {self.hierarchy!r})"
 
 
@@ -213,7 +213,7 @@ def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
         raise DatasetError(f"The shares are {shares}; expected positive numbers that add up to 1, such as 0.7 and 0.3.")
     ends = [0, *np.rint(np.cumsum(shares) * len(table)).astype(int).tolist()]
     if any(start == end for start, end in pairwise(ends)):
-        rows = _names.count(len(table), "row")
+        rows = _wording.count(len(table), "row")
         raise DatasetError(f"{rows} cannot be divided into shares of {shares}: a part would be empty.")
     order = np.random.default_rng(seed).permutation(len(table))
     return tuple(table.take(np.sort(order[start:end])) for start, end in pairwise(ends))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from chmcnn import _names
-from chmcnn.datasets import text
+from chmcnn import _wording
+from chmcnn._io import text
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _check(path: Path, delimiter: str) -> int:
     count = 0
     for line, row in rows:
         if len(row) != len(header):
-            cells = _names.count(len(row), "cell")
+            cells = _wording.count(len(row), "cell")
             raise TableError(f"the row has {cells}, however the header has {len(header)}", path, line)
         count += 1
     if not count:

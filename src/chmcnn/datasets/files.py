@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chmcnn._files import atomic
+from chmcnn._io.files import atomic
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from chmcnn import _names
-from chmcnn.datasets import text
+from chmcnn import _wording
+from chmcnn._io import text
 from chmcnn.errors import OntologyError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def read(path: str | Path) -> Iterator[Annotation]:
             continue
         cells = [cell.strip() for cell in raw.rstrip("\r\n").split("\t")]
         if not _CELLS[0] <= len(cells) <= _CELLS[1]:
-            found = _names.count(len(cells), "cell")
+            found = _wording.count(len(cells), "cell")
             raise OntologyError(f"the line has {found}; a GAF line has 15 to 17, with tabs between", file, number)
         if not cells[1] or not cells[4]:
             raise OntologyError("the gene product or its term is empty", file, number, 2 if cells[4] else 5)

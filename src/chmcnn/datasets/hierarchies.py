@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chmcnn.datasets import arff, delimited, obo, text
+from chmcnn._io import text
+from chmcnn.datasets import arff, delimited, obo
 from chmcnn.errors import FileError, HierarchyError
 from chmcnn.hierarchy import Hierarchy
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from chmcnn import _names
-from chmcnn.datasets import text
+from chmcnn import _wording
+from chmcnn._io import text
 from chmcnn.errors import HierarchyError, OntologyError
 from chmcnn.hierarchy import Hierarchy
 
@@ -56,7 +56,7 @@ class Ontology:
             return self.moved[term]
         if term in self.obsolete:
             return None
-        raise OntologyError(f"{_names.unknown(term, self.hierarchy.classes)} It is not in the ontology")
+        raise OntologyError(f"{_wording.unknown(term, self.hierarchy.classes)} It is not in the ontology")
 
 
 @dataclass

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from chmcnn import _names
-from chmcnn.datasets import delimited, text
+from chmcnn import _wording
+from chmcnn._io import text
+from chmcnn.datasets import delimited
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Source:
         """Refuse a column that is not there."""
         names = list(self.frame.columns)
         if column not in names:
-            near = _names.nearest(column, names)
+            near = _wording.nearest(column, names)
             mean = f"did you mean {near!r}? " if near else ""
             some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
             raise self.error(f"there is no column {column!r}; {mean}{hint}. The columns are {some}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from chmcnn import _names
-from chmcnn.datasets import arff, text
+from chmcnn import _wording
+from chmcnn._io import text
+from chmcnn.datasets import arff
 from chmcnn.datasets.dataset import Table
 from chmcnn.datasets.features import features as as_features
 from chmcnn.datasets.hierarchies import read_hierarchy
@@ -172,7 +173,9 @@ def _class_columns(source: Source, columns: list[str], hierarchy: Hierarchy) -> 
     for column in columns:
         source.refuse_missing(column, "a column for each class was asked for")
         if column not in hierarchy:
-            raise source.error(f"{_names.unknown(column, hierarchy.classes)} It is not in the hierarchy", column=column)
+            raise source.error(
+                f"{_wording.unknown(column, hierarchy.classes)} It is not in the hierarchy", column=column
+            )
     for column in source.frame.columns:
         if column in hierarchy and column not in columns:
             raise source.error(
@@ -193,4 +196,6 @@ def _refuse_unknown(source: Source, label_sets: Sequence[Collection[str]], hiera
     for row, names in enumerate(label_sets):
         for name in sorted(names):
             if name not in hierarchy:
-                raise source.error(f"{_names.unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column)
+                raise source.error(
+                    f"{_wording.unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column
+                )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chmcnn import _kept
+from chmcnn._io import results
 from chmcnn.datasets import arff, registry
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.datasets.dataset import Table
@@ -32,7 +32,7 @@ def run_each(
         _ = catalogue()[name]  # refuses an unknown name before any work is done
     for done, name in enumerate(datasets, start=1):
         path = folder / f"{name}.json"
-        kept = _kept.read(path) if path.is_file() else None
+        kept = results.read(path) if path.is_file() else None
         if kept is None or kept.get("missing"):
             try:
                 found = measure(name)
@@ -41,7 +41,7 @@ def run_each(
                     missing[name] = str(error)
             else:
                 if kept is None or len(found["missing"]) < len(kept["missing"]):
-                    _kept.write(path, found)
+                    results.write(path, found)
         if progress:
             progress(done, len(datasets))
     return missing
@@ -50,7 +50,7 @@ def run_each(
 def read_each(folder: Path, maker: Callable[[dict[str, Any]], _Result]) -> dict[str, _Result]:
     """All that was kept, by data set, in the order of the benchmark."""
     paths = {name: folder / f"{name}.json" for name in catalogue().entries}
-    return {name: _kept.made(path, maker) for name, path in paths.items() if path.is_file()}
+    return {name: results.made(path, maker) for name, path in paths.items() if path.is_file()}
 
 
 def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:

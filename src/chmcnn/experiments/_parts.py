@@ -8,9 +8,9 @@ from dataclasses import astuple
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from chmcnn import _kept
+from chmcnn._io import results
+from chmcnn.comparison import versions
 from chmcnn.errors import FileError
-from chmcnn.runs import versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913 -- all by name but the first two
     for name in [name for name in parts if name not in done]:
         result = parts[name](advance)
         kept = {"command": command, "versions": versions(), "settings": settings, "result": result}
-        _kept.write(folder / f"{name}.json", kept)
+        results.write(folder / f"{name}.json", kept)
 
 
 def coordinates(*problems: Rectangles) -> dict[str, int | str]:
@@ -61,7 +61,7 @@ def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int | str
     for name in names:
         path = folder / f"{name}.json"
         if path.exists():
-            content = _kept.read(path)
+            content = results.read(path)
             expected = {**next(iter(found.values()), content)["settings"], **settings}
             if content["settings"] != expected:
                 raise FileError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chmcnn import _grid, _names, runs
-from chmcnn._splits import Source
+from chmcnn import _wording, comparison
+from chmcnn.comparison import Source
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.datasets.registry import load, locate
 from chmcnn.errors import ChmcnnError, DatasetError, DownloadError, FileError
@@ -93,27 +93,29 @@ def run(  # noqa: PLR0913 -- all by name
     seeds: int,
     jobs: int | None = None,
     command: str = "",
-    progress: Callable[[runs.Run, bool], object] | None = None,
-) -> list[runs.Run]:
+    progress: Callable[[comparison.Run, bool], object] | None = None,
+) -> list[comparison.Run]:
     """Run what is not finished yet: all data sets with the first seed, then with the second."""
     described = {source.name: source.described()[0] for source in found}
     tasks = [
-        _grid.Task(runs.Cell(source.name, system, options(recipe, source.name), seed), source, described[source.name])
+        comparison.Task(
+            comparison.Cell(source.name, system, options(recipe, source.name), seed), source, described[source.name]
+        )
         for seed in range(seeds)
         for source in found
         for system in systems
     ]
-    return [run for _, run in _grid.results(tasks, folder, jobs=jobs, command=command, progress=progress)]
+    return [run for _, run in comparison.results(tasks, folder, jobs=jobs, command=command, progress=progress)]
 
 
 def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     """All results, one row each, with their recipe, in the order of the published tables; None where there is none."""
-    table = runs.collect(folder).dropna(subset="auprc")
+    table = comparison.collect(folder).dropna(subset="auprc")
     if table.empty:
         return None
     table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
     for row in table.to_dict("records"):
-        cell = runs.Cell(row["dataset"], row["system"], row["options"], row["seed"])
+        cell = comparison.Cell(row["dataset"], row["system"], row["options"], row["seed"])
         _refuse_others(cell, row["recipe"], systems, folder)
     order = {name: place for place, name in enumerate(catalogue().entries)}
     return table.sort_values(
@@ -121,7 +123,7 @@ def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     ).reset_index(drop=True)
 
 
-def _refuse_others(cell: runs.Cell, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
+def _refuse_others(cell: comparison.Cell, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
     """What is put beside published figures is of the recipes, and of nothing else."""
     known = plain(cell.dataset) in catalogue().entries and recipe in RECIPES
     if not known or cell.system not in systems or cell.options != options(recipe, cell.dataset):
@@ -154,4 +156,4 @@ def seeds(means: pd.DataFrame) -> str:
     ('3 seeds', '1 to 3 seeds')
     """
     least, most = means["seeds"].min(), means["seeds"].max()
-    return _names.count(least, "seed") if least == most else f"{least} to {most} seeds"
+    return _wording.count(least, "seed") if least == most else f"{least} to {most} seeds"

@@ -12,13 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chmcnn import _plan, _threads
+from chmcnn._workers import threads
+from chmcnn.comparison import versions
+from chmcnn.constraint import is_compiled
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.experiments import _by_dataset, published
 from chmcnn.experiments._memory import peak_bytes
 from chmcnn.experiments._processor import processor
 from chmcnn.nn import MLP, MaxConstraint
-from chmcnn.runs import versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -172,7 +173,7 @@ def pieces(batch: int, classes: int) -> int:
 
 
 def _on_one_thread(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
-    with _threads.limited(1), torch.inference_mode():
+    with threads.limited(1), torch.inference_mode():
         return _measured(name, features, hierarchy, command)
 
 
@@ -200,7 +201,7 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
             for timing in _timed(batch, torch.randn(batch, features), network, constraint, mask)
         ),
         threads=torch.get_num_threads(),
-        compiled=_plan.is_compiled(),
+        compiled=is_compiled(),
         processor=processor(),
         versions=versions(),
         command=command,

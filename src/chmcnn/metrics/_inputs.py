@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chmcnn._names import count
+from chmcnn._wording import count
 from chmcnn.errors import LabelError, ScoreError
 
 if TYPE_CHECKING:

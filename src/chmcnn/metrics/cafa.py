@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from chmcnn._names import count
+from chmcnn._wording import count
 from chmcnn.errors import ScoreError
 from chmcnn.metrics._inputs import dense, truth_and_scores
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from chmcnn._labels import wrong_shape
+from chmcnn._wording import wrong_shape
 from chmcnn.errors import ScoreError
 from chmcnn.metrics._inputs import columns, dense
 

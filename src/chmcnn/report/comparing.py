@@ -17,8 +17,7 @@ from chmcnn.report.live import LiveDisplay, time_left
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from chmcnn.comparison import Comparison
-    from chmcnn.runs import Run
+    from chmcnn.comparison import Comparison, Run
 
 
 class Display(LiveDisplay):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.report import significance
 from chmcnn.report.comparing import cost_texts, score_rows
 from chmcnn.report.page import inline, render
@@ -26,7 +26,7 @@ def page(found: Comparison, command: str) -> str:
     on = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} data sets"
     return render(
         "comparison.html",
-        title=f"{_names.count(len(found.means.columns), 'system')} on {on}",
+        title=f"{_wording.count(len(found.means.columns), 'system')} on {on}",
         found=found,
         rows=score_rows(found),
         scores=[inline(draw(found, name)) for name in names],

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogFormatter
 
-from chmcnn import _names
+from chmcnn import _wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,5 +157,5 @@ def _draw_sizes(axis: Axes, sizes: NDArray[np.int64]) -> None:
     axis.invert_yaxis()
     axis.margins(x=0.15)
     axis.set(xlabel="classes", ylabel="training rows of a class")
-    axis.set_title(f"sizes of {_names.count(len(sizes), 'class')}", fontsize=11)
+    axis.set_title(f"sizes of {_wording.count(len(sizes), 'class')}", fontsize=11)
     axis.spines[["top", "right"]].set_visible(False)

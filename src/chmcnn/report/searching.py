@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def print_search(found: Found) -> None:
     console.print(table)
     console.print(counted(found), markup=False, highlight=False)
     for reason, number in reasons(found).items():
-        console.print(f"{_names.count(number, 'trial')} failed: {reason}", markup=False, highlight=False)
+        console.print(f"{_wording.count(number, 'trial')} failed: {reason}", markup=False, highlight=False)
 
 
 def best_rows(found: Found) -> tuple[list[str], list[list[str]]]:
@@ -71,7 +71,7 @@ def counted(found: Found) -> str:
     """How many trials came to what."""
     counts = found.trials["state"].value_counts()
     words = [f"{counts[state]:,} {state}" for state in ("finished", "pruned", "failed", "running") if state in counts]
-    return f"{_names.count(len(found.trials), 'trial')} of {found.total:,}: {', '.join(words)}."
+    return f"{_wording.count(len(found.trials), 'trial')} of {found.total:,}: {', '.join(words)}."
 
 
 def reasons(found: Found) -> dict[str, int]:

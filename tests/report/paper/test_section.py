@@ -4,7 +4,7 @@ import json
 
 from tests.report.paper.example import sections
 
-from chmcnn._json import dumps
+from chmcnn._io.strict_json import dumps
 from chmcnn.report.paper.section import Table, facts, numeric, texts
 
 

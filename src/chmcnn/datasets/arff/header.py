@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from chmcnn._io.text import lines
 from chmcnn.datasets.arff import cells
-from chmcnn.datasets.text import lines
 from chmcnn.errors import ArffError, HierarchyError
 from chmcnn.hierarchy import Hierarchy
 

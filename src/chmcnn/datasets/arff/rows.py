@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.datasets.arff import cells
 from chmcnn.errors import ArffError
 
@@ -51,7 +51,7 @@ def _dense(line: str, head: Header) -> list[Cell]:
     expected = len(head.attributes) + 1
     if len(row) != expected:
         raise ArffError(
-            f"the row has {_names.count(len(row), 'cell')}, however there are {expected} attributes",
+            f"the row has {_wording.count(len(row), 'cell')}, however there are {expected} attributes",
             column=row[min(len(row), expected) - 1].column,
         )
     return row
@@ -82,7 +82,7 @@ def _value(cell: Cell, attribute: Attribute) -> object:
             raise ArffError(f"{cell.text!r} of {attribute.name!r} is not a finite number", column=cell.column)
         return float(cell.text)
     if cell.text not in attribute.categories:
-        near = _names.nearest(cell.text, attribute.categories)
+        near = _wording.nearest(cell.text, attribute.categories)
         hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(attribute.categories[:12])}"
         raise ArffError(f"{cell.text!r} is not a value of {attribute.name!r}; {hint}", column=cell.column)
     return cell.text
@@ -95,5 +95,5 @@ def read_labels(cell: Cell, head: Header) -> frozenset[str]:
     names = cell.text.split("@")
     for name in names:
         if name not in head.hierarchy:
-            raise ArffError(_names.unknown(name, head.hierarchy.classes).rstrip("."), column=cell.column)
+            raise ArffError(_wording.unknown(name, head.hierarchy.classes).rstrip("."), column=cell.column)
     return frozenset(names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from chmcnn._files import atomic
+from chmcnn._io.files import atomic
 from chmcnn.datasets.arff import cells
 from chmcnn.datasets.arff.header import ROOT, declared
 from chmcnn.errors import ArffError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chmcnn import _kept
+from chmcnn._io import results
 from chmcnn.experiments import figure1, figure2, nine_rectangles, table1, table2, table3, table4
 from chmcnn.report.paper import figure1 as figure1_
 from chmcnn.report.paper import figure2 as figure2_
@@ -39,7 +39,7 @@ def versions(folder: Path) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for name in NAMES:
         for path in sorted((folder / name).rglob("[!.]*.json")):
-            for what, version in _kept.read(path).get("versions", {}).items():
+            for what, version in results.read(path).get("versions", {}).items():
                 found.setdefault(what, {})[version] = None
     return {what: ", ".join(each) for what, each in found.items()}
 

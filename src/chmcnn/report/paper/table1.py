@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.experiments import published
 from chmcnn.report.paper.section import Check, Section, Table, Value
@@ -69,7 +69,7 @@ def _table(result: Table1, ours: _Counts, printed: _Counts) -> Table:
         ("data set", "D", "n", "train", "valid", "test", "what to know"),
         rows,
         note=(
-            f"Files of {_names.count(len(result.sizes), 'data set')} were read. FUN and GO files of the same genes "
+            f"Files of {_wording.count(len(result.sizes), 'data set')} were read. FUN and GO files of the same genes "
             "differ by a few rows; the paper prints the same counts for both, mostly those of GO."
         ),
     )
@@ -102,7 +102,7 @@ def _remarks(sizes: Sizes | None) -> list[str]:
     if sizes.drawn is not None:
         remarks.append(f"30 % of the {sizes.drawn:,} rows of the training file are drawn for validation")
     if sizes.encoded != sizes.features:
-        remarks.append(f"{_names.count(sizes.encoded, 'column')} after one-hot encoding")
+        remarks.append(f"{_wording.count(sizes.encoded, 'column')} after one-hot encoding")
     return remarks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chmcnn import _names
+from chmcnn import _wording
 from chmcnn.experiments import published, recipes, table3
 from chmcnn.report.paper.section import Check, Section, Table, Value
 
@@ -60,7 +60,7 @@ def _check(recipe: str, how: str, scores: pd.DataFrame, figures: pd.DataFrame) -
     theirs, ours = _summed(figures.loc[scores.index], how), _summed(scores, how)
     agrees = list(theirs.index) == list(ours.index)
     return Check(
-        f"order of the {how} over {_names.count(len(scores), 'data set')}, {recipe} recipe",
+        f"order of the {how} over {_wording.count(len(scores), 'data set')}, {recipe} recipe",
         _order(theirs),
         _order(ours),
         agrees,

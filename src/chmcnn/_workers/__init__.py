@@ -1,0 +1,1 @@
+"""Work in processes and threads of this machine."""

@@ -1,0 +1,18 @@
+"""The base classes of all systems: what a scikit-learn estimator for classes in a hierarchy needs."""
+
+from chmcnn.estimator._base import HierarchicalClassifier, Part
+from chmcnn.estimator._explain import Explanation
+from chmcnn.estimator._model_files import save
+from chmcnn.estimator._neural import NeuralClassifier
+from chmcnn.estimator._presets import PRESETS, Preset, PresetName
+
+__all__ = [
+    "PRESETS",
+    "Explanation",
+    "HierarchicalClassifier",
+    "NeuralClassifier",
+    "Part",
+    "Preset",
+    "PresetName",
+    "save",
+]

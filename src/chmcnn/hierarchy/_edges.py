@@ -1,0 +1,106 @@
+"""Edges as a user gives them: checking and reading them."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+
+from chmcnn import _wording
+from chmcnn.errors import HierarchyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def as_edge(edge: tuple[str, str], number: int) -> tuple[str, str]:
+    """Check one edge as the user gave it."""
+    try:
+        parent, child = edge
+    except (TypeError, ValueError):
+        parent = child = None  # type: ignore[assignment]
+    if isinstance(edge, str) or not isinstance(parent, str) or not isinstance(child, str):
+        raise HierarchyError(
+            f"Edge {number} is {edge!r}; expected a pair (parent, child) of class names, both strings."
+        )
+    if not parent.strip() or not child.strip():
+        raise HierarchyError(f"Edge {number} is {edge!r}; the name of a class must not be empty.")
+    return str(parent), str(child)
+
+
+def as_positions(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Check edges as positions, and sort them."""
+    try:
+        pairs = np.asarray(edges)
+    except ValueError:
+        raise HierarchyError("Edges are of different lengths; expected pairs of positions, parent and child.") from None
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+        raise HierarchyError(
+            f"Edges have shape {pairs.shape} and type {pairs.dtype}; expected rows of two positions, parent and child. "
+            "Hierarchy.from_edges takes edges between names."
+        )
+    if pairs.min() < 0 or pairs.max() >= len(names):
+        wrong = pairs[((pairs < 0) | (pairs >= len(names))).any(axis=1)][0].tolist()
+        raise HierarchyError(
+            f"Edge {wrong} points outside the {_wording.count(len(names), 'class')} 0 to {len(names) - 1}."
+        )
+    loops = pairs[pairs[:, 0] == pairs[:, 1]]
+    if len(loops):
+        raise HierarchyError(f"Class {names[loops[0, 0]]!r} is its own parent; remove that edge.")
+    pairs = pairs.astype(np.int64)
+    return np.stack(np.divmod(np.unique(pairs[:, 0] * len(names) + pairs[:, 1]), len(names)), axis=1)
+
+
+def cycle_message(cycle: list[str]) -> str:
+    """Print a cycle, shortened where it is long."""
+    shown = [*cycle, cycle[0]]
+    if len(shown) > 12:
+        shown = [*shown[:8], f"({len(cycle) - 9} more)", *shown[-2:]]
+    return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a file of text, plain or packed by gzip."""
+    if path.suffix.lower() == ".gz":
+        import gzip
+
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def read_csv(lines: Iterable[str], parent: str, child: str, delimiter: str) -> Iterator[tuple[str, str]]:
+    """Read (parent, child) from CSV, with an empty parent for a class that has none."""
+    try:
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    except TypeError:
+        raise HierarchyError(f"delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'.") from None
+    try:
+        yield from _read_rows(rows, parent, child)
+    except (HierarchyError, csv.Error) as error:
+        raise HierarchyError(f"line {max(rows.line_num, 1)}: {error}") from None
+
+
+def _read_rows(rows: Iterator[list[str]], parent: str, child: str) -> Iterator[tuple[str, str]]:
+    header = [cell.strip() for cell in next(rows, [])]
+    if not header:
+        raise HierarchyError(f"There is no header; expected one with the columns {parent!r} and {child!r}.")
+    for column in (parent, child):
+        if header.count(column) != 1:
+            raise HierarchyError(
+                f"Expected one column {column!r}, however the columns are {header}. "
+                "Name yours with parent= and child=, and what stands between cells with delimiter=."
+            )
+    above, below = header.index(parent), header.index(child)
+    for row in rows:
+        if row and len(row) != len(header):
+            raise HierarchyError(f"The row has {_wording.count(len(row), 'cell')}, however the header {len(header)}.")
+        if row and not row[below].strip():
+            raise HierarchyError(f"Column {child!r} is empty; expected the name of a class.")
+        if row:
+            yield row[above].strip(), row[below].strip()

@@ -1,0 +1,387 @@
+"""`Hierarchy`: an immutable, validated DAG of named classes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+
+from chmcnn import _wording
+from chmcnn.errors import HierarchyError
+from chmcnn.hierarchy import _edges, _graph, _matrices
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    import networkx as nx
+    from numpy.typing import ArrayLike, NDArray
+    from scipy import sparse
+
+_JSON_FORMAT = "chmcnn-hierarchy"
+_JSON_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hierarchy:
+    """Classes and the edges between them: a tree, a DAG, or several of them side by side.
+
+    Every edge goes from a parent to a child, and says that whatever belongs to the child belongs to the parent. Time to
+    build and memory grow with the number of classes and edges. A hierarchy never changes once it is built.
+
+    Parameters
+    ----------
+    classes
+        The names, all different, in the order of the columns of every label and score matrix.
+    edges
+        One row for each edge: the positions of parent and child in ``classes``. An edge given twice counts once.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The names, in column order.
+    edges : (edges, 2) array of int
+        Positions of parent and child of each edge, sorted, read-only.
+    depths : (classes,) array of int
+        The longest path from a root to each class, read-only.
+
+    Examples
+    --------
+    >>> hierarchy = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
+    >>> hierarchy
+    Hierarchy(4 classes, 3 edges, 2 roots, depth 1)
+    >>> hierarchy.classes
+    ('animal', 'cat', 'dog', 'pet')
+    >>> hierarchy.ancestors("dog")
+    ('animal', 'pet')
+    >>> hierarchy.encode([{"dog"}, {"cat"}]).astype(int)
+    array([[1, 0, 1, 1],
+           [1, 1, 0, 0]])
+    """
+
+    classes: tuple[str, ...]
+    edges: NDArray[np.int64]
+    depths: NDArray[np.int64] = field(init=False)
+    _positions: dict[str, int] = field(init=False)
+    _below: _graph.Neighbours = field(init=False)
+    _above: _graph.Neighbours = field(init=False)
+
+    def __init__(self, classes: Sequence[str], edges: ArrayLike) -> None:
+        names = tuple(str(name) if isinstance(name, str) else name for name in classes)
+        positions = _wording.positions(names)
+        pairs = _edges.as_positions(edges, names)
+        below = _graph.Neighbours.of(len(names), pairs)
+        depths = _graph.depths(below)
+        if (depths < 0).any():
+            raise HierarchyError(_edges.cycle_message([names[node] for node in _graph.find_cycle(pairs, depths)]))
+        values = {
+            "classes": names,
+            "edges": pairs,
+            "depths": depths,
+            "_positions": positions,
+            "_below": below,
+            "_above": _graph.Neighbours.of(len(names), pairs[:, ::-1]),
+        }
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    # Building one
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], classes: Iterable[str] | None = None) -> Self:
+        """Build from (parent, child) names.
+
+        Without ``classes`` the classes are all names in ``edges``, sorted, so that the order of the edges does not
+        matter. With ``classes`` exactly those are the classes, in that order: for columns that exist already, and for
+        classes without any edge.
+
+        >>> Hierarchy.from_edges([("animal", "dog")], classes=["dog", "animal", "plant"]).roots
+        ('animal', 'plant')
+        """
+        pairs = [_edges.as_edge(edge, number) for number, edge in enumerate(edges)]
+        names = tuple(_wording.in_order(name for pair in pairs for name in pair) if classes is None else classes)
+        positions = {name: position for position, name in enumerate(names)}
+        try:
+            indices = np.array([positions[name] for pair in pairs for name in pair], dtype=np.int64).reshape(-1, 2)
+        except KeyError as error:
+            raise HierarchyError(
+                f"{_wording.unknown(error.args[0], names)} An edge names it: add it to classes."
+            ) from None
+        return cls(names, indices)
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[str], separator: str = "/") -> Self:
+        """Build a tree from paths: the parent of ``"01/04/02"`` is ``"01/04"``, whose parent is ``"01"``.
+
+        >>> Hierarchy.from_paths(["01/04/02", "02"]).classes
+        ('01', '01/04', '01/04/02', '02')
+        """
+        if isinstance(paths, str) or not separator:
+            raise HierarchyError(f"Paths are {paths!r}, joined by {separator!r}; expected several, and a separator.")
+        parents: dict[str, str] = {}
+        for path in paths:
+            if not isinstance(path, str) or not all(part.strip() for part in path.split(separator)):
+                raise HierarchyError(
+                    f"Path {path!r} is not a string of parts joined by {separator!r}, none of them empty."
+                )
+            child = path
+            while child and child not in parents:
+                parents[child] = child.rpartition(separator)[0]
+                child = parents[child]
+        return cls.from_edges(((parent, child) for child, parent in parents.items() if parent), classes=sorted(parents))
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph[str]) -> Self:
+        """Build from a networkx graph whose edges point from parent to child; its nodes are the names.
+
+        >>> import networkx as nx
+        >>> Hierarchy.from_networkx(nx.DiGraph([("animal", "dog")])).classes
+        ('animal', 'dog')
+        """
+        import networkx as nx
+
+        if not isinstance(graph, nx.DiGraph):
+            kind = type(graph).__name__
+            raise HierarchyError(
+                f"The graph is of type {kind}; expected a networkx.DiGraph, edges from parent to child."
+            )
+        return cls.from_edges(((edge[0], edge[1]) for edge in graph.edges()), classes=_wording.in_order(graph.nodes()))
+
+    @classmethod
+    def from_csv(cls, path: str | Path, *, parent: str = "parent", child: str = "child", delimiter: str = ",") -> Self:
+        """Build from a text file of edges with a header line; a row without a parent names a class that has none.
+
+        Parameters
+        ----------
+        path
+            A table in UTF-8, plain or with ``.gz``, such as the lines ``parent,child``, ``animal,dog``, ``animal,cat``
+            and ``,plant``.
+        parent, child
+            The names of the two columns; other columns are passed over.
+        delimiter
+            What stands between two cells.
+        """
+        try:
+            with _edges.open_text(Path(path)) as lines:
+                rows = list(_edges.read_csv(lines, parent, child, delimiter))
+            names = _wording.in_order(name for row in rows for name in row if name)
+            return cls.from_edges(((above, below) for above, below in rows if above), classes=names)
+        except UnicodeDecodeError as error:
+            raise HierarchyError(f"{path} is not text in UTF-8: {error}.") from None
+        except HierarchyError as error:
+            raise HierarchyError(f"{path}, {error}") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
+        >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
+        True
+        """
+        try:
+            content = json.loads(text)
+        except (TypeError, ValueError) as error:
+            raise HierarchyError(f"The text of the hierarchy is not valid JSON: {error}.") from None
+        if not isinstance(content, dict) or content.get("format") != _JSON_FORMAT:
+            raise HierarchyError(f'The JSON is not a hierarchy; expected an object with "format": "{_JSON_FORMAT}".')
+        if content.get("version") != _JSON_VERSION:
+            raise HierarchyError(
+                f"The hierarchy has version {content.get('version')!r}, however this chmcnn reads {_JSON_VERSION}. "
+                "Read it with the chmcnn that wrote it, or a newer one."
+            )
+        if not all(isinstance(content.get(key), list) for key in ("classes", "edges")):
+            raise HierarchyError('The JSON is not a hierarchy; expected the lists "classes" and "edges".')
+        return cls(content["classes"], content["edges"])
+
+    # Asking about classes
+
+    def __len__(self) -> int:
+        """Count the classes."""
+        return len(self.classes)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names in column order."""
+        return iter(self.classes)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a class of that name."""
+        return name in self._positions
+
+    def index(self, name: str) -> int:
+        """Position of a class: its column in label and score matrices."""
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            raise HierarchyError(_wording.unknown(name, self.classes)) from None
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Classes right above ``name``."""
+        return self._name(self._above[self.index(name)])
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Classes right below ``name``."""
+        return self._name(self._below[self.index(name)])
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """All classes above ``name``, in column order, without ``name`` itself."""
+        return self._name(self._above.reachable(self.index(name)))
+
+    def descendants(self, name: str) -> tuple[str, ...]:
+        """All classes below ``name``, in column order, without ``name`` itself."""
+        return self._name(self._below.reachable(self.index(name)))
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Classes without a parent."""
+        return self._name(self._above.without_any())
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Classes without a child."""
+        return self._name(self._below.without_any())
+
+    @property
+    def depth(self) -> int:
+        """Number of edges on the longest path."""
+        return int(self.depths.max())
+
+    def bottom_up(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Edges in an order in which each class is complete before any of its parents reads it, and the size of levels.
+
+        The edges come level by level, by the depth of the parent, the deepest first, and sorted inside a level: all
+        edges of one level can be worked on at once.
+        """
+        depth = self.depths[self.edges[:, 0]]
+        sizes = np.bincount(depth, minlength=self.depth)[::-1]
+        return self.edges[np.argsort(-depth, kind="stable")], sizes
+
+    @cached_property
+    def reversed(self) -> Hierarchy:
+        """The same classes with every edge turned round: ancestors become descendants.
+
+        >>> Hierarchy.from_edges([("animal", "dog")]).reversed.ancestors("animal")
+        ('dog',)
+        """
+        return Hierarchy(self.classes, self.edges[:, ::-1])
+
+    def restrict(self, names: Iterable[str]) -> Hierarchy:
+        """Keep some classes and all of their ancestors, in column order.
+
+        >>> Hierarchy.from_paths(["01/04/02", "02"]).restrict(["01/04"]).classes
+        ('01', '01/04')
+        """
+        kept = np.zeros(len(self), dtype=np.bool_)
+        kept[[self.index(name) for name in names]] = True
+        kept = _matrices.close(self, kept[None])[0]
+        edges = self.edges[kept[self.edges].all(axis=1)]
+        return Hierarchy(self._name(np.flatnonzero(kept)), (np.cumsum(kept) - 1)[edges])
+
+    # Labels and scores
+
+    def encode(self, label_sets: Iterable[Collection[str]]) -> NDArray[np.bool_]:
+        """Turn label sets into a boolean matrix, with the ancestors of every label added.
+
+        >>> Hierarchy.from_paths(["01/04", "02"]).encode([{"01/04"}, {"02"}, set()])
+        array([[ True,  True, False],
+               [False, False,  True],
+               [False, False, False]])
+        """
+        return _matrices.encode(self, label_sets).toarray()
+
+    def encode_sparse(self, label_sets: Iterable[Collection[str]]) -> sparse.csr_array:
+        """Do the same as `encode`, into a scipy sparse matrix: for many rows of many classes."""
+        return _matrices.encode(self, label_sets)
+
+    def decode(self, labels: ArrayLike | sparse.sparray, *, most_specific: bool = False) -> list[set[str]]:
+        """Turn a 0/1 matrix, dense or sparse, into label sets.
+
+        With ``most_specific``, a class is left out where a class right below it is in the row too.
+
+        >>> Hierarchy.from_paths(["01/04", "02"]).decode([[1, 1, 0]], most_specific=True)
+        [{'01/04'}]
+        """
+        return _matrices.decode(self, labels, most_specific=most_specific)
+
+    @overload
+    def close(self, labels: ArrayLike) -> NDArray[np.bool_]: ...
+    @overload
+    def close(self, labels: sparse.sparray) -> sparse.csr_array: ...
+    def close(self, labels: ArrayLike | sparse.sparray) -> NDArray[np.bool_] | sparse.csr_array:
+        """Add to each row of a 0/1 matrix the ancestors of its classes: dense for dense, sparse for sparse.
+
+        >>> Hierarchy.from_paths(["01/04", "02"]).close([[0, 1, 0]])
+        array([[ True,  True, False]])
+        """
+        return _matrices.close(self, labels)
+
+    def violations(self, scores: ArrayLike) -> _matrices.Violations:
+        """Find where a child scores above its parent.
+
+        A matrix without a violation on an edge has none between any class and its ancestors either.
+
+        >>> Hierarchy.from_edges([("animal", "dog")]).violations([[0.9, 0.2], [0.2, 0.9]])
+        1 violation in 2 rows, the first in row 1: 'dog' has 0.9, its parent 'animal' 0.2
+        """
+        return _matrices.violations(self, scores)
+
+    # Passing it on
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """Copy into a networkx graph with edges from parent to child."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.classes)
+        graph.add_edges_from((self.classes[parent], self.classes[child]) for parent, child in self.edges.tolist())
+        return graph
+
+    def to_json(self) -> str:
+        """Write as JSON text, for `from_json` to read."""
+        content = {
+            "format": _JSON_FORMAT,
+            "version": _JSON_VERSION,
+            "classes": self.classes,
+            "edges": self.edges.tolist(),
+        }
+        return json.dumps(content, ensure_ascii=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same classes, in the same order, and the same edges."""
+        if not isinstance(other, Hierarchy):
+            return NotImplemented
+        return self is other or (self.classes == other.classes and np.array_equal(self.edges, other.edges))
+
+    def __hash__(self) -> int:
+        """Hash a little of what `==` compares: caches ask for it often."""
+        return hash((len(self), len(self.edges), self.classes[0], self.classes[-1]))
+
+    def __repr__(self) -> str:
+        """Show the size."""
+        counts = (
+            _wording.count(len(self), "class"),
+            _wording.count(len(self.edges), "edge"),
+            _wording.count(len(self.roots), "root"),
+            f"depth {self.depth}",
+        )
+        return f"Hierarchy({', '.join(counts)})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        """Copy and pickle by what defines it."""
+        return type(self), (self.classes, self.edges)
+
+    def __copy__(self) -> Self:
+        """Return itself: it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return itself: it never changes."""
+        return self
+
+    def _name(self, positions: NDArray[np.int64]) -> tuple[str, ...]:
+        return tuple(self.classes[position] for position in positions.tolist())

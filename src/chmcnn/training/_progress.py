@@ -1,0 +1,51 @@
+"""Progress of a training on standard error: loss, score, best epoch, and the time that is left at most."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from chmcnn.training._loop import Epoch
+
+_PHASES = {"train": "Training", "refit": "Refit   "}
+
+
+class Display:
+    """A bar for each phase of a training. Call it with each epoch, and `close` it in the end."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=8),
+            TextColumn("{task.completed}/{task.total} {task.fields[facts]}"),
+            TimeElapsedColumn(),
+            TextColumn("left <"),
+            TimeRemainingColumn(compact=True),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
+        self._phase = ""
+        self._progress.start()
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Show an epoch."""
+        if epoch.phase != self._phase:
+            self._phase = epoch.phase
+            self._task = self._progress.add_task(_PHASES[epoch.phase], total=epoch.of, facts="")
+        score = "" if math.isnan(epoch.score) else f" AU(PRC) {epoch.score:.3f} best: {epoch.best}"
+        self._progress.update(self._task, completed=epoch.number, facts=f"loss {epoch.loss:.4f}{score}")
+
+    def close(self) -> None:
+        """Stop the display."""
+        self._progress.stop()
+
+    def __enter__(self) -> Self:
+        """Show it for the length of a block."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop it."""
+        self.close()

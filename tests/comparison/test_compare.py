@@ -1,0 +1,214 @@
+"""Several systems on several data sets."""
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.results import WHY, summed_up
+
+from chmcnn import ChmcnnError, significance
+from chmcnn._io.strict_json import dumps
+from chmcnn.comparison import Plan, compare, prepare
+from chmcnn.comparison._splits import Source
+from chmcnn.datasets.synthetic import learnable
+
+if TYPE_CHECKING:
+    from chmcnn.comparison._runs import Run
+
+DATA = learnable(rows=120, features=5, classes=10, depth=3)
+QUICK = {"epochs": 2, "widths": [8]}
+PLAN = Plan(("C-HMCNN", "h+"), seeds=2, options={"C-HMCNN": QUICK, "h+": QUICK})
+MANY = [f"data{number}" for number in range(6)]
+
+
+def ran(folder: Path, plan: Plan, *sources: Source) -> tuple[Any, list[bool]]:
+    """A comparison, and which results were computed just now."""
+    fresh: list[bool] = []
+    found = compare(sources, plan, folder, jobs=2, progress=lambda _, new: fresh.append(new))
+    return found, fresh
+
+
+def test_it_runs_what_is_not_there_and_nothing_twice(tmp_path: Path) -> None:
+    first, fresh = ran(tmp_path, PLAN, Source("mine", DATA))
+    assert fresh == [True] * 4
+    assert first.means.shape == (1, 2)
+    assert first.means.notna().all(axis=None)
+    more = Plan(PLAN.systems, seeds=3, options=PLAN.options)
+    second, fresh = ran(tmp_path, more, Source("mine", DATA))
+    assert fresh == [False] * 4 + [True] * 2
+    assert len(second.runs) == 6
+    again, fresh = ran(tmp_path, PLAN, Source("mine", DATA))
+    assert fresh == [False] * 4
+    assert again.facts() == first.facts()
+
+
+def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> None:
+    plan = Plan(("C-HMCNN", "h+"), folds=2, options={"C-HMCNN": QUICK, "h+": {"preset": "none"}})
+    found, _ = ran(tmp_path, plan, Source("mine", DATA.train))
+    assert found.reasons == {("mine", "h+"): "preset is 'none'; expected one of 'default', 'paper'."}
+    assert found.means.notna().to_numpy().tolist() == [[True, False]]
+    assert found.runs["folds"].tolist() == [2] * 4
+    with pytest.raises(ChmcnnError, match=r"There is no result at all. h\+ on mine: preset is 'none'"):
+        ran(tmp_path, Plan(("h+",), folds=2, options={"h+": {"preset": "none"}}), Source("mine", DATA.train))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"systems": ("C-HMCNN", "h++")}, r"Unknown system 'h\+\+'. Did you mean 'h\+'\? Systems: C-HMCNN, HMCN-F"),
+        ({"systems": ()}, "No system is named. Systems: C-HMCNN"),
+        ({"systems": ("h+", "h+")}, r"System 'h\+' is named twice"),
+        ({"systems": ("h+",), "seeds": 0}, "seeds is 0; expected 1 or more"),
+        ({"systems": ("h+",), "folds": 1}, "folds is 1; expected 2 or more"),
+        ({"systems": ("h+",), "options": {"f+": {}}}, r"options for 'f\+', which is not compared: h\+"),
+        ({"systems": ("h+",), "options": {"h+": {"epoch": 1}}}, r"h\+ has no option 'epoch'. Did you mean 'epochs'\?"),
+        ({"systems": ("h+",), "options": {"h+": {"random_state": 1}}}, r"h\+ has no option 'random_state'"),
+    ],
+)
+def test_a_plan_that_cannot_be_run_is_refused(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ChmcnnError, match=told):
+        Plan(**settings)
+
+
+def test_data_that_cannot_be_compared_on_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    plan = Plan(PLAN.systems, folds=50)
+    with pytest.raises(ChmcnnError, match="mine has 96 rows, too few for 50 folds"):
+        compare([Source("mine", DATA)], plan, tmp_path)
+    with pytest.raises(ChmcnnError, match="Two data sets are called 'mine'"):
+        compare([Source("mine", DATA), Source("mine", DATA.train)], PLAN, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("")
+    with pytest.raises(ChmcnnError, match="it is no comparison, and is not written into"):
+        prepare(tmp_path)
+    with pytest.raises(ChmcnnError, match="the folder cannot be written to: Not a directory"):
+        prepare(tmp_path / "mine.txt" / "inside")
+    prepare(tmp_path / "new")
+    prepare(tmp_path / "new")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["runs"]
+
+
+def test_over_enough_data_sets_each_counts_once() -> None:
+    found = summed_up(MANY, repeats=3)
+    assert found.ranks is not None
+    assert found.ranks.to_dict() == {"C-HMCNN": 1.0, "h+": 2.0, "f+": 3.0}
+    assert found.friedman is not None
+    assert found.nemenyi is not None
+    assert found.friedman.datasets == found.nemenyi.datasets == 6
+    assert [(pair.dataset, pair.system) for pair in found.pairs] == [(None, "h+"), (None, "f+")]
+    assert [pair.p for pair in found.pairs] == pytest.approx([2 * 2 / 2**6] * 2), "exact, and corrected by Holm"
+    assert found.notes[0].startswith("Friedman over 6 data sets: p = ")
+    assert "Wilcoxon over data sets" in found.notes[1]
+
+
+def test_two_systems_need_no_friedman() -> None:
+    found = summed_up(MANY, ("C-HMCNN", "h+"))
+    assert (found.friedman, found.nemenyi) == (None, None)
+    assert found.differs(None, "h+")
+
+
+def test_seeds_on_the_same_test_rows_are_not_tested() -> None:
+    found = summed_up()
+    assert found.pairs == ()
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("On mine nothing is tested: seeds share the test rows, and tell nothing of other")
+
+
+def test_folds_are_tested_by_the_corrected_test() -> None:
+    found = summed_up(folds=True)
+    scores = found.runs.pivot_table(index="fold", columns="system", values="auprc")
+    p = [significance.resampled(scores["C-HMCNN"], scores[name], test_share=1 / 5) for name in ("h+", "f+")]
+    assert [pair.p for pair in found.pairs] == significance.holm(p)
+    assert found.differs("mine", "f+")
+    assert not found.differs("mine", "C-HMCNN")
+    assert not summed_up(folds=True, apart=0).differs("mine", "h+")
+    assert found.notes[0].startswith("*: differs from C-HMCNN (t-test over splits, corrected for the rows that they")
+    assert summed_up(folds=True, apart=0).notes[0].startswith("No system differs significantly from C-HMCNN (t-test")
+    assert "it takes 3 or more folds" in summed_up(folds=True, repeats=2).notes[0]
+
+
+def test_seeds_that_draw_their_own_test_rows_are_tested_by_the_corrected_test() -> None:
+    found = summed_up(drawn={"mine": True})
+    scores = found.runs.pivot_table(index="seed", columns="system", values="auprc")
+    p = [significance.resampled(scores["C-HMCNN"], scores[name], test_share=0.2) for name in ("h+", "f+")]
+    assert [(pair.dataset, pair.system) for pair in found.pairs] == [("mine", "h+"), ("mine", "f+")]
+    assert [pair.p for pair in found.pairs] == significance.holm(p)
+    held_out = len(Source("mine", DATA.train).split().test) / len(DATA.train)
+    assert held_out == pytest.approx(0.2, abs=0.01), "the share that the test is corrected for is the one drawn"
+
+
+def test_few_data_sets_are_not_tested_together() -> None:
+    found = summed_up(MANY[:2], folds=True)
+    assert found.notes[0] == "Over data sets nothing is tested: 2 data sets can be ranked, it takes 6 or more."
+    assert {pair.dataset for pair in found.pairs} == {"data0", "data1"}
+    assert found.ranks is not None
+
+
+def test_a_missing_result_is_last_or_its_data_set_is_left_out() -> None:
+    lacking = {("data0", "C-HMCNN")}
+    last, omitted = (summed_up([*MANY, "data6"], lacking=lacking, missing=missing) for missing in ("last", "omit"))
+    assert math.isnan(last.mean("data0", "C-HMCNN")), "a mean of some of the seeds is none"
+    assert last.reasons == {("data0", "C-HMCNN"): WHY}
+    assert last.ranks is not None
+    assert omitted.ranks is not None
+    assert last.ranks["C-HMCNN"] == pytest.approx((3 + 6) / 7)
+    assert omitted.ranks["C-HMCNN"] == 1
+    assert last.friedman is not None
+    assert omitted.friedman is not None
+    assert (last.friedman.datasets, omitted.friedman.datasets) == (7, 6)
+    fewer = summed_up(MANY, lacking=lacking, missing="omit")
+    assert fewer.notes[0] == "Over data sets nothing is tested: 5 data sets can be ranked, it takes 6 or more."
+
+
+def test_a_system_without_any_result_does_not_stop_the_tests_of_the_others() -> None:
+    lacking = {(name, "f+") for name in MANY}
+    omitted = summed_up(MANY, lacking=lacking, missing="omit")
+    assert omitted.ranks is not None
+    assert omitted.ranks.index.tolist() == ["C-HMCNN", "h+"]
+    assert [pair.system for pair in omitted.pairs] == ["h+"]
+    assert summed_up(folds=True, lacking={("mine", "C-HMCNN")}).pairs == (), "there is no control"
+
+
+def test_one_system_is_not_tested() -> None:
+    assert (
+        summed_up(systems=("h+",)).notes
+        == summed_up(MANY, ("h+",)).notes
+        == ("One system: there is nothing to compare it with.",)
+    )
+
+
+def test_mixed_versions_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = iter([{"chmcnn": "0.1"}] * 7 + [{"chmcnn": "0.2"}] * 8)
+    monkeypatch.setattr("tests.results.versions", lambda: next(several))
+    found = summed_up()
+    assert found.versions == ({"chmcnn": "0.1"}, {"chmcnn": "0.2"})
+    assert found.notes[-1].startswith("Results of several versions are mixed")
+
+
+def test_a_machine_reads_it_all() -> None:
+    facts = json.loads(dumps(summed_up(MANY, lacking={("data0", "h+")}).facts()))
+    assert len(facts["results"]) == 18
+    lacking = next(row for row in facts["results"] if (row["dataset"], row["system"]) == ("data0", "h+"))
+    assert (lacking["auprc"], lacking["reason"]) == (None, WHY)
+    assert facts["friedman"]["p"] < 0.05
+    assert facts["nemenyi"]["critical difference"] > 1
+    assert facts["control"] == "C-HMCNN"
+
+
+def test_a_killed_process_is_a_missing_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chmcnn._workers import processes
+
+    def killed(tasks: list[Any], _jobs: int) -> Any:  # noqa: ANN401
+        yield from ((number, processes.Killed(-9)) for number, _ in enumerate(tasks))
+
+    ran(tmp_path, Plan(("C-HMCNN",), seeds=1, options={"C-HMCNN": QUICK}), Source("mine", DATA))
+    monkeypatch.setattr(processes, "each", killed)
+    seen: list[Run] = []
+    plan = Plan(("C-HMCNN", "h+"), seeds=1, options=PLAN.options)
+    found = compare([Source("mine", DATA)], plan, tmp_path, progress=lambda run, _: seen.append(run))
+    assert found.reasons == {("mine", "h+"): "its process was killed by signal 9; was there enough memory?"}
+    assert [run.figures is None for run in seen] == [False, True]

@@ -1,0 +1,392 @@
+"""The search for settings: what is tried, what is kept, and what is never looked at."""
+
+import errno
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import filelock
+import numpy as np
+import optuna
+import pytest
+from optuna.storages.journal import JournalFileBackend
+from sqlalchemy.exc import IntegrityError
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, search
+from chmcnn._workers.processes import Killed
+from chmcnn.datasets.dataset import Dataset, Table
+from chmcnn.datasets.synthetic import learnable
+from chmcnn.errors import FileError
+from chmcnn.search import Found, Plan
+from chmcnn.search._space import APPENDIX, Space
+from chmcnn.search._trials import Parts, Task
+
+DATA = learnable(rows=120, features=6, classes=8, depth=2, noise=0.3)
+FIXED = {"epochs": 2, "widths": [16]}
+SPACE: dict[str, Any] = {"learning_rate": [1e-5, 1e-2], "dropout": [0.1, 0.5], "class_weight": [None, "balanced"]}
+
+
+def found(folder: Path, plan: Plan, **options: Any) -> Found:  # noqa: ANN401
+    return search.search(options.pop("data", DATA), plan, folder / "search", **options)
+
+
+def points(result: Found) -> list[str]:
+    return sorted(json.dumps(row) for row in result.trials[list(result.searched)].values.tolist())
+
+
+def study(folder: Path) -> optuna.Study:
+    return optuna.load_study(study_name="search", storage=f"sqlite:///{folder / 'search' / 'study.db'}")
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Found]:
+    """A grid that two processes have searched."""
+    folder = tmp_path_factory.mktemp("grid")
+    return folder, found(folder, Plan(SPACE, "grid", settings=FIXED), jobs=2)
+
+
+def test_the_space_of_the_paper_has_576_settings() -> None:
+    assert len(Space.of(APPENDIX).grid(0)) == Plan(sampler="grid").total == 576
+    widths = [layers[0] for layers in APPENDIX["widths"]]
+    assert widths == [250, 500, 750, 1000, 1250, 1500, 1750, *range(2000, 10001, 1000)]
+    assert Plan().total == 50
+
+
+def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, Found]) -> None:
+    folder, result = grid
+    assert len(points(result)) == len(set(points(result))) == 8
+    assert (result.trials["state"] == "finished").all()
+    assert result.best["learning_rate"] == 0.01
+    assert json.loads((folder / "search" / "best.json").read_text()) == result.best
+    assert sum(result.importances.values()) == pytest.approx(1)
+    assert set(result.importances) == set(SPACE)
+    assert [path.name for path in (folder / "search" / ".locks").iterdir()] == ["study.lock"]
+
+
+def test_what_is_finished_is_not_run_again(grid: tuple[Path, Found], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, result = grid
+    monkeypatch.setattr(CHMCNNClassifier, "fit", None)
+    again = found(folder, Plan(SPACE, "grid", settings=FIXED))
+    assert again.trials.equals(result.trials)
+    assert found(folder, Plan(SPACE, "grid", 3, settings=FIXED)).trials.equals(result.trials)
+
+
+def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, Found]) -> None:
+    best = grid[1].ranking.iloc[0]
+    model = CHMCNNClassifier(DATA.hierarchy, **grid[1].best, refit=False, evaluated=DATA.evaluated, random_state=0).fit(
+        DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y)
+    )
+    assert model.best_score_ == pytest.approx(best["auprc"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"data": learnable(rows=120, features=6, classes=8, depth=2, seed=1)}, "a search with other data; name anoth"),
+        ({"plan": Plan(SPACE, "grid", settings=FIXED, seed=1)}, "a search with other seed; name another folder with"),
+        ({"plan": Plan(SPACE, settings={"epochs": 3})}, "a search with other settings and sampler and pruning; n"),
+    ],
+)
+def test_a_search_for_something_else_is_refused(grid: tuple[Path, Found], other: dict[str, Any], told: str) -> None:
+    options = {"plan": Plan(SPACE, "grid", settings=FIXED)} | other
+    with pytest.raises(FileError, match=told):
+        found(grid[0], **options)
+
+
+def test_trials_are_the_total_and_a_search_goes_on_to_it(tmp_path: Path) -> None:
+    space = {"learning_rate": {"low": 1e-5, "high": 1e-2, "log": True}, "batch_size": {"low": 8, "high": 64}}
+    seen: list[search.Progress] = []
+    first = found(tmp_path, Plan(space, trials=3, settings=FIXED), progress=seen.append)
+    assert [each.done for each in seen] == [0, 1, 2, 3, 3]
+    assert seen[-1].best == first.ranking["auprc"].iloc[0]
+    more = found(tmp_path, Plan(space, trials=5, settings=FIXED))
+    assert more.trials.head(3).equals(first.trials)
+    assert len(more.trials) == more.total == 5
+    assert more.trials["learning_rate"].between(1e-5, 1e-2).all()
+    assert set(map(type, more.trials["batch_size"].tolist())) == {int}
+    other = found(tmp_path / "at once", Plan(space, trials=5, settings=FIXED))
+    assert points(other) == points(more), "the same seed draws the same"
+
+
+def test_the_same_settings_are_not_trained_twice(tmp_path: Path) -> None:
+    result = found(tmp_path, Plan({"dropout": [0.1, 0.5]}, trials=5, settings=FIXED))
+    trained = result.trials[result.trials["reason"] == ""]
+    assert len(trained) == trained["dropout"].nunique() == result.trials["auprc"].nunique()
+    repeated = result.trials[result.trials["reason"] != ""]
+    assert len(repeated) >= 3
+    assert repeated["reason"].str.match(r"the settings are those of trial \d").all()
+
+
+def interrupted(folder: Path, plan: Plan) -> None:
+    """A search that is stopped in the middle of its second trial."""
+    fit, calls = CHMCNNClassifier.fit, []
+
+    def stop(self: CHMCNNClassifier, *rows: Any, **options: Any) -> CHMCNNClassifier:  # noqa: ANN401
+        calls.append(self)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return fit(self, *rows, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CHMCNNClassifier, "fit", stop)
+        with pytest.raises(KeyboardInterrupt):
+            found(folder, plan)
+
+
+def test_a_trial_that_was_interrupted_is_run_again(tmp_path: Path) -> None:
+    plan = Plan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
+    interrupted(tmp_path, plan)
+    so_far = found(tmp_path, plan, jobs=0)
+    assert so_far.trials["state"].tolist() == ["finished", "running"]
+    assert json.loads((tmp_path / "search" / "best.json").read_text()) == so_far.best
+    result = found(tmp_path, plan)
+    assert result.trials["state"].tolist() == ["finished"] * 3
+    assert result.trials["dropout"].tolist()[:2] == so_far.trials["dropout"].tolist(), "the same settings"
+    states = [trial.state.name for trial in study(tmp_path).get_trials()]
+    assert states == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
+
+
+def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
+    interrupted(tmp_path, plan)
+    (lock,) = [path for path in (tmp_path / "search" / ".locks").iterdir() if path.name != "study.lock"]
+    held = filelock.FileLock(lock)
+    held.acquire()
+    waits: list[list[str]] = []
+
+    def sleep(_seconds: float) -> None:
+        waits.append([trial.state.name for trial in study(tmp_path).get_trials()])
+        held.release()  # the other process is killed while this one waits for it
+
+    monkeypatch.setattr("chmcnn.search._trials.time.sleep", sleep)
+    result = found(tmp_path, plan)
+    assert waits == [["COMPLETE", "RUNNING", "COMPLETE"]], "what is left is done first"
+    assert result.trials["state"].tolist() == ["finished"] * 3
+
+
+def test_a_trial_that_kills_its_process_each_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan({"dropout": [0.1]}, "grid", settings=FIXED)
+    monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            found(tmp_path, plan)
+    result = found(tmp_path, plan)
+    assert result.trials["reason"].tolist() == ["its process was killed 5 times; was there enough memory?"]
+    assert result.best == {}
+
+
+def test_trials_that_kill_all_processes_each_time_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def each(tasks: list[Callable[[], None]], *_: Any, **__: Any) -> Iterator[tuple[int, Killed]]:  # noqa: ANN401
+        for number, task in enumerate(tasks):
+            with suppress(KeyboardInterrupt):
+                task()
+            yield number, Killed(-9)
+
+    monkeypatch.setattr("chmcnn._workers.processes.each", each)
+    monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    result = found(tmp_path, Plan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=2)
+    assert result.trials["reason"].tolist() == ["its process was killed 5 times; was there enough memory?"] * 2
+
+
+def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_path: Path) -> None:
+    class Deadly:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return signal.raise_signal, (signal.SIGKILL,)  # when a process reads what it is given
+
+    told = "No process began a trial; use fewer --jobs. Of the first: its process was killed by signal 9; was there"
+    with pytest.raises(ChmcnnError, match=told):
+        found(tmp_path, Plan(SPACE, "grid", settings=FIXED), jobs=2, device=Deadly())
+
+
+def test_bad_trials_are_pruned(tmp_path: Path) -> None:
+    rates = [0.04, 0.03, 0.02, 0.01, 0.005, 1e-8, 1e-9]  # seed 0 draws the last two last
+    settings = {"epochs": 21, "widths": [16], "averaging": 0, "patience": 21}
+    trials = found(tmp_path, Plan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
+    assert set(trials["learning_rate"].tail(2)) == {1e-8, 1e-9}
+    assert trials["state"].tolist() == ["finished"] * 5 + ["pruned"] * 2
+    assert trials["epochs_run"].tolist() == [21] * 5 + [20] * 2
+    assert trials["auprc"].isna().tolist() == [False] * 5 + [True] * 2
+
+
+@pytest.mark.parametrize(
+    ("plan", "pruner"),
+    [(Plan(), optuna.pruners.MedianPruner), (Plan(sampler="grid"), optuna.pruners.NopPruner)],
+)
+def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: Plan, pruner: type) -> None:
+    with Task(Parts.of(DATA), plan, tmp_path, "mine", None, "cpu").study() as study:
+        assert isinstance(study.study.pruner, pruner)
+
+
+def test_test_rows_are_not_looked_at(grid: tuple[Path, Found], tmp_path: Path) -> None:
+    garbage = Table(np.full_like(DATA.test.X, 1e9), np.ones_like(DATA.test.Y), DATA.hierarchy)
+    data = Dataset(DATA.name, DATA.train, DATA.valid, garbage)
+    result = found(tmp_path, Plan(SPACE, "grid", settings=FIXED), data=data)
+    one, other = (each.trials.set_index(["learning_rate", "dropout"])["auprc"] for each in (grid[1], result))
+    assert other.to_numpy() == pytest.approx(one.to_numpy(), abs=1e-6)
+    assert len(found(grid[0], Plan(SPACE, "grid", settings=FIXED), data=data).trials) == 8, "it is the same search"
+
+
+def test_a_table_is_validated_on_a_share_of_its_rows(tmp_path: Path) -> None:
+    result = found(tmp_path, Plan({"dropout": [0.1]}, "grid", settings=FIXED), data=DATA.train, title="mine")
+    model = CHMCNNClassifier(DATA.hierarchy, **result.best, random_state=0).fit(DATA.train.X, DATA.train.Y)
+    assert result.trials["auprc"].tolist() == pytest.approx([model.best_score_], abs=1e-6)
+    assert result.title == "mine"
+
+
+def test_what_cannot_be_trained_with_fails_and_the_others_go_on(tmp_path: Path) -> None:
+    space = {"class_weight": [{"nobody": 2.0}, "balanced"]}
+    result = found(tmp_path, Plan(space, "grid", settings=FIXED))
+    assert sorted(result.trials["state"]) == ["failed", "finished"]
+    assert result.trials["reason"].str.contains("Unknown class 'nobody'").sum() == 1
+    none = found(tmp_path / "none", Plan({"validation": [0]}, "grid", settings=FIXED), data=DATA.train)
+    assert "There are no rows to validate on" in none.trials["reason"].iloc[0]
+    assert none.best == {}
+    assert not (tmp_path / "none" / "search" / "best.json").exists()
+
+
+def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
+    shared = str(tmp_path / "journal.log")
+    plan = Plan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
+    one = found(tmp_path / "one", plan, storage=shared)
+    other = found(tmp_path / "other", plan, storage=shared)
+    assert one.trials.equals(other.trials)
+    assert json.loads((tmp_path / "other" / "search" / "best.json").read_text()) == one.best
+    assert not (tmp_path / "one" / "search" / "study.db").exists()
+    with pytest.raises(ChmcnnError, match=r"^The storage cannot be opened: Can't load plugin: .*nonsense"):
+        found(tmp_path / "bad", plan, storage="nonsense://")
+
+
+def test_a_database_that_another_machine_is_making_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    make = optuna.storages.RDBStorage.__init__
+
+    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:  # noqa: ANN401
+        if len(waits) < 2:
+            raise IntegrityError("CREATE TABLE", None, Exception("it is there"))
+        make(self, *arguments)
+
+    monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
+    monkeypatch.setattr("chmcnn.search._study.time.sleep", waits.append)
+    plan, storage = Plan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
+    assert found(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
+    assert waits == [1, 1]
+    waits.clear()
+    monkeypatch.setattr("chmcnn.search._study._TRIES", 2)
+    with pytest.raises(ChmcnnError, match=r"The storage cannot be opened: .*it is there"):
+        found(tmp_path, plan, storage=storage)
+
+
+def test_the_driver_of_a_database_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ChmcnnError, match=r"^The storage needs psycopg, which is not installed: pip install it\.$"):
+        found(tmp_path, Plan(), storage="postgresql://nobody@localhost/search")
+
+
+def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
+    with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
+        found(tmp_path, Plan())
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = r"search: the folder cannot be written to: .*; name another one with -o"
+    mkdir = Path.mkdir
+
+    def refused(self: Path, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        if self.name == ".locks":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        mkdir(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refused)
+        with pytest.raises(FileError, match=told):
+            found(tmp_path, Plan())
+    (tmp_path / "search" / "study.db").touch()
+    (tmp_path / "search" / ".locks").touch()
+    with pytest.raises(FileError, match=told):
+        found(tmp_path, Plan())
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_a_search_that_cannot_be_opened_leaves_the_lock_of_others_alone(tmp_path: Path, others: bool) -> None:
+    lock = tmp_path / "search" / ".locks" / "study.lock"
+    if others:
+        lock.parent.mkdir(parents=True)
+        lock.touch()
+    with pytest.raises(ChmcnnError, match="The storage cannot be opened"):
+        found(tmp_path, Plan(), storage="nonsense://")
+    assert lock.exists() == lock.parent.exists() == others
+
+
+def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path: Path) -> None:
+    shared = str(tmp_path / "journal.log")
+    plan = Plan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
+    found(tmp_path, Plan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
+    storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
+    optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
+    assert found(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
+
+
+def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ChmcnnError, match=r'needs optuna: pip install "chmcnn\[search\]"'):
+        found(tmp_path, Plan())
+
+
+def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "mine.txt").write_text("mine")
+    with pytest.raises(FileError, match="it is no search, and is not written into"):
+        found(tmp_path, Plan())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="the folder cannot be written to"):
+        search.search(DATA, Plan(), tmp_path / "file" / "search")
+
+
+@pytest.mark.parametrize(
+    ("space", "told"),
+    [
+        ({}, "the space is empty"),
+        ({"learning_rat": [0.1]}, "unknown key 'learning_rat'; the known ones are preset, widths"),
+        ({"learning_rate": [0.1, -1]}, "learning_rate is -1; expected a number above 0"),
+        ({"learning_rate": 0.1}, "learning_rate is 0.1; expected a list of values, or a range"),
+        ({"learning_rate": []}, r"learning_rate is \[\]; expected a list of values"),
+        ({"widths": [500, 500]}, "widths is 500; expected a list of whole numbers"),
+        ({"widths": {"low": 1, "high": 9}}, "widths is 1; expected a list of whole numbers"),
+        ({"dropout": [0.1, 0.5, 0.1]}, "dropout has the value 0.1 twice"),
+        ({"dropout": {"low": 0.1, "hihg": 0.9}}, "dropout is {'low': 0.1, 'hihg': 0.9}; expected a list of values"),
+        ({"dropout": {"low": 0.5, "high": 0.1}}, "dropout goes from 0.5 to 0.1; expected"),
+        ({"dropout": {"low": 0, "high": 0.5, "log": True}}, "dropout goes from 0 to 0.5, by log; expected"),
+        ({"dropout": {"low": "a", "high": 0.5}}, "dropout has 'a' in its range; expected a number"),
+        ({"epochs": {"low": 1, "high": 9, "step": 0.5}}, "epochs has the step 0.5; expected"),
+        ({"epochs": {"low": 1, "high": 9.5}}, "epochs is 9.5; expected a whole number"),
+        ({"validation": [0.1, 0.2]}, "validation has 2 values; give one: it says on which rows settings are compared"),
+        ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; give one value in a list"),
+    ],
+)
+def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: str) -> None:
+    with pytest.raises(FileError, match=told):
+        Plan(space)
+
+
+def test_what_else_cannot_be() -> None:
+    with pytest.raises(FileError, match="dropout has a range without a step, which no grid can cover"):
+        Plan({"dropout": {"low": 0.1, "high": 0.5}}, "grid")
+    with pytest.raises(ChmcnnError, match="epochs is searched, and is given for all trials too"):
+        Plan({"epochs": [1, 2]}, settings={"epochs": 3})
+    with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):
+        Plan(sampler="random")  # type: ignore[arg-type]
+    with pytest.raises(ChmcnnError, match="trials is 0; expected 1 or more"):
+        Plan(trials=0)
+
+
+def test_ranges_with_a_step_are_values() -> None:
+    space = Space.of({"dropout": {"low": 0.1, "high": 0.5, "step": 0.1}, "patience": {"low": 2, "high": 9, "step": 3}})
+    assert space.axes == {"dropout": [0.1, 0.2, 0.3, 0.4, 0.5], "patience": [2, 5, 8]}
