@@ -106,7 +106,7 @@ def test_it_learns_and_scores() -> None:
 
 
 def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
-    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y, (40, 1))  # noqa: N806
+    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y, (40, 1))
     quick: dict[str, Any] = {"epochs": 1, "widths": (4,), "validation": 0, "random_state": 0}
     long, short, given = (
         CHMCNNClassifier(DATA.hierarchy, **quick, dropout=dropout).fit(X[:rows], Y[:rows])

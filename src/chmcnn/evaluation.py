@@ -69,8 +69,8 @@ class Evaluation:
 
 def evaluate(  # noqa: PLR0913 -- three by name, each with a default
     model: HierarchicalClassifier,
-    X: Any,  # noqa: ANN401, N803
-    Y: NDArray[np.bool_],  # noqa: N803
+    X: Any,  # noqa: ANN401
+    Y: NDArray[np.bool_],
     title: str,
     *,
     information: ArrayLike | None = None,
@@ -118,7 +118,7 @@ def evaluate(  # noqa: PLR0913 -- three by name, each with a default
 
 def _by_level(
     model: HierarchicalClassifier,
-    Y: NDArray[np.bool_],  # noqa: N803
+    Y: NDArray[np.bool_],
     scores: NDArray[Any],
     predicted: NDArray[np.bool_],
 ) -> dict[int, OfLevel]:
@@ -131,7 +131,7 @@ def _by_level(
 
 def _by_class(
     model: HierarchicalClassifier,
-    Y: NDArray[np.bool_],  # noqa: N803
+    Y: NDArray[np.bool_],
     scores: NDArray[Any],
     predicted: NDArray[np.bool_],
 ) -> dict[str, OfClass]:

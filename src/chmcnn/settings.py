@@ -1,92 +1,203 @@
-"""What a setting of a training may be, by the name that the estimator has for it."""
+"""The settings of a training, each defined once: its type, its default, what it may be, and its help.
+
+The estimator's checks, the options of `chmcnn train` and `chmcnn search`, the keys of ``--config``, the axes of a
+search and the table in docs/settings.md all come from `SETTINGS`. Nothing here imports torch.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chmcnn.errors import FileError
+from chmcnn._wording import nearest
+from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
 
-class Kind(NamedTuple):
-    """What a setting may be, in words, and as a test."""
+class Domain(NamedTuple):
+    """The values that a setting may have: the type of its option, in words, and as a test."""
 
+    type: type
     expected: str
-    fits: Callable[[Any], bool]
+    allows: Callable[[Any], bool]
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _whole(least: int) -> Kind:
-    return Kind(
-        f"a whole number, {least} or more", lambda value: isinstance(value, int) and _number(value) and value >= least
-    )
+def _is_integer(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _one_of(*names: str) -> Kind:
-    return Kind(" or ".join(map(repr, names)), lambda value: value in names)
+def _integer(least: int) -> Domain:
+    return Domain(int, f"an integer, {least} or more", lambda value: _is_integer(value) and value >= least)
 
 
-_SHARE = Kind("a number from 0 to below 1", lambda value: _number(value) and 0 <= value < 1)
-_YES_OR_NO = Kind("true or false", lambda value: isinstance(value, bool))
-KINDS = {
-    "preset": _one_of("default", "paper"),
-    "widths": Kind(
-        "a list of whole numbers above 0, such as [500, 500]",
-        lambda value: isinstance(value, list) and all(map(_whole(1).fits, value)) and bool(value),
+def _choice(*names: str) -> Domain:
+    return Domain(str, " or ".join(map(repr, names)), lambda value: isinstance(value, str) and value in names)
+
+
+def _is_class_weight(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(_is_number(weight) and weight >= 0 for weight in value.values())
+    return isinstance(value, str) and value == "balanced"
+
+
+_SHARE = Domain(float, "a number from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
+_POSITIVE = Domain(float, "a number above 0", lambda value: _is_number(value) and value > 0)
+_NOT_NEGATIVE = Domain(float, "a number, 0 or more", lambda value: _is_number(value) and value >= 0)
+_BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
+_WIDTHS = Domain(
+    list,
+    "a list of integers above 0, such as [500, 500]",
+    lambda value: isinstance(value, list | tuple) and len(value) > 0 and all(map(_integer(1).allows, value)),
+)
+_CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
+_THRESHOLD = Domain(
+    float,
+    "'tune', or a number from 0 to 1",
+    lambda value: (isinstance(value, str) and value == "tune") or (_is_number(value) and 0 <= value <= 1),
+)
+
+
+class Option(NamedTuple):
+    """An option of the command line that is not called as its setting is, or has other values."""
+
+    name: str
+    type: type
+    setting: Callable[[Any], Any]  # the value of the setting, from that of the option
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a training."""
+
+    domain: Domain
+    help: str
+    group: str = "How to train"
+    default: Any = None  # None: the preset decides
+    option: Option | None = None  # None: the option has the name and the values of the setting
+    unsearched: str = ""  # why a search takes one value of it only
+
+
+_STOPPING, _CLASSES, _NETWORK = "When to stop", "Classes", "The network"
+SETTINGS: dict[str, Setting] = {
+    "preset": Setting(
+        _choice("default", "paper"), "Recipe for all settings that are not given: default or paper.", default="default"
     ),
-    "dropout": _SHARE,
-    "epochs": _whole(1),
-    "batch_size": _whole(1),
-    "learning_rate": Kind("a number above 0", lambda value: _number(value) and value > 0),
-    "weight_decay": Kind("a number, 0 or more", lambda value: _number(value) and value >= 0),
-    "patience": _whole(0),
-    "refit": _YES_OR_NO,
-    "schedule": _one_of("constant", "cosine"),
-    "averaging": Kind("a number, 0 or more", lambda value: _number(value) and value >= 0),
-    "precision": _one_of("float32", "bfloat16"),
-    "class_weight": Kind(
-        "'balanced', or an object with weights by class name, each 0 or more",
-        lambda value: (
-            value == "balanced"
-            or (isinstance(value, dict) and all(_number(weight) and weight >= 0 for weight in value.values()))
+    "epochs": Setting(_integer(1), "Maximum number of epochs."),
+    "batch_size": Setting(_integer(1), "Rows per step."),
+    "learning_rate": Setting(_POSITIVE, "Learning rate of Adam."),
+    "weight_decay": Setting(_NOT_NEGATIVE, "Weight decay of Adam."),
+    "schedule": Setting(
+        _choice("constant", "cosine"), "Course of the learning rate: constant, or cosine to decay it to 0."
+    ),
+    "averaging": Setting(
+        _NOT_NEGATIVE, "Epochs in the moving average of the weights that is validated and kept; 0 for no average."
+    ),
+    "precision": Setting(
+        _choice("float32", "bfloat16"), "Precision of the network: float32 or bfloat16.", default="float32"
+    ),
+    "preprocess": Setting(_BOOLEAN, "Standardise the features.", default=True),
+    "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
+    "validation": Setting(
+        _SHARE,
+        "Share of the training rows to validate on; 0 trains for all epochs.",
+        _STOPPING,
+        default=0.2,
+        option=Option(
+            "validation_share", float, lambda share: share, "Share of the training rows to validate on; 0 for none."
+        ),
+        unsearched="it decides on which rows settings are compared",
+    ),
+    "refit": Setting(
+        _BOOLEAN,
+        "Train again on training and validation rows for the best number of epochs; otherwise keep the best epoch.",
+        _STOPPING,
+        unsearched="a search never trains on validation rows",
+    ),
+    "threshold": Setting(
+        _THRESHOLD,
+        "Score from which a class is predicted, or 'tune' for the best F1 of each class.",
+        _CLASSES,
+        default=0.5,
+        option=Option(
+            "tune_thresholds",
+            bool,
+            lambda tune: "tune" if tune else 0.5,
+            "Tune a threshold for each class, or use 0.5 for all.",
+        ),
+        unsearched="the AU(PRC) does not depend on it",
+    ),
+    "class_weight": Setting(
+        _CLASS_WEIGHT,
+        "'balanced' gives rare classes more weight; or weights by class name.",
+        _CLASSES,
+        option=Option(
+            "balanced",
+            bool,
+            lambda balanced: "balanced" if balanced else None,
+            "Give rare classes more weight, or all the same.",
         ),
     ),
-    "validation": _SHARE,
-    "threshold": Kind(
-        "'tune', or a number from 0 to 1", lambda value: value == "tune" or (_number(value) and 0 <= value <= 1)
+    "widths": Setting(
+        _WIDTHS,
+        "Units of each hidden layer.",
+        _NETWORK,
+        option=Option("width", int, lambda width: [width, width], "Units of each of the two hidden layers."),
     ),
-    "preprocess": _YES_OR_NO,
+    "dropout": Setting(_SHARE, "Dropout after each hidden layer.", _NETWORK),
 }
+"""The settings by name, as the estimator has them."""
+
+SEED = Setting(_integer(0), "Seed of everything random.", default=0)
+
+
+def check(name: str, value: object, setting: Setting | None = None) -> None:
+    """Refuse a value that a setting cannot have.
+
+    >>> check("epochs", 20)
+    >>> check("epochs", 1.5)
+    Traceback (most recent call last):
+    chmcnn.errors.ChmcnnError: epochs is 1.5; expected an integer, 1 or more.
+    """
+    domain = (setting or SETTINGS[name]).domain
+    if not domain.allows(value):
+        raise ChmcnnError(f"{name} is {value!r}; expected {domain.expected}.")
+
+
+def checked(settings: Mapping[str, Any], path: Path | None = None) -> dict[str, Any]:
+    """Return the settings that are not None; refuse unknown names and wrong values, with the file they came from."""
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            near = nearest(name, list(SETTINGS))
+            hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(SETTINGS)}"
+            raise FileError(f"unknown setting {name!r}; {hint}", path)
+        domain = SETTINGS[name].domain
+        if value is not None and not domain.allows(value):
+            raise FileError(f"{name} is {value!r}; expected {domain.expected}", path)
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read an object of settings, whatever they are."""
+    """Read a JSON object, such as a file of settings or of a search space."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise FileError(f"the file is not JSON: {error.msg}", path, error.lineno, error.colno) from None
     except UnicodeDecodeError:
-        raise FileError("the file is not text in UTF-8", path) from None
+        raise FileError("the file is not UTF-8 text", path) from None
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path) from None
     if not isinstance(content, dict):
         raise FileError('expected an object of settings, such as {"epochs": 50}', path)
     return content
-
-
-def checked(settings: Mapping[str, Any], path: Path | None) -> dict[str, Any]:
-    """Refuse what is not known or does not fit, and leave out what is None."""
-    for name, value in settings.items():
-        if name not in KINDS:
-            raise FileError(f"unknown key {name!r}; the known ones are {', '.join(KINDS)}", path)
-        if value is not None and not KINDS[name].fits(value):
-            raise FileError(f"{name} is {value!r}; expected {KINDS[name].expected}", path)
-    return {name: value for name, value in settings.items() if value is not None}

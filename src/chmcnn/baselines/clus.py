@@ -179,7 +179,7 @@ class ClusHMC(HierarchicalClassifier):
 
     # Predicting
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
         """Mean label vectors of the leaves that the rows fall into, averaged over the trees."""
         check_is_fitted(self, "trees_")
         x = self.preprocessor_.transform(X)

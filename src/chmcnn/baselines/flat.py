@@ -92,7 +92,7 @@ class HiClass(HierarchicalClassifier):
         self.evaluated = evaluated
         self.random_state = random_state
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
         """Probabilities (rows, classes) as the local classifiers give them: coherent already."""
         check_is_fitted(self, "model_")
         return self._scores(self.preprocessor_.transform(X))
@@ -105,7 +105,7 @@ class HiClass(HierarchicalClassifier):
             above = ", ".join(map(repr, self.hierarchy_.parents(name)))
             raise ChmcnnError(f"hiclass needs a tree, however class {name!r} has the parents {above}. {_INSTEAD}")
 
-    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401, N803
+    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401
         truth = super()._truth(X, y)
         for row, found in enumerate(self.hierarchy_.decode(truth, most_specific=True)):
             if len(found) != 1:

@@ -67,7 +67,7 @@ class LMLP(NeuralClassifier):
     network_: Cascade
     _levels: list[NDArray[np.int64]]  # positions of the classes of each level that is learnt
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoReturn:  # noqa: ANN401, ARG002, N803
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoReturn:  # noqa: ANN401, ARG002
         """Refuse: a level can be trained only when the one above it is ready."""
         raise ChmcnnError("HMC-LMLP trains one level after the other, and cannot go on: use fit with all rows.")
 

@@ -68,8 +68,8 @@ class Table:
 
     def __init__(
         self,
-        X: pd.DataFrame | ArrayLike | sparse.sparray,  # noqa: N803 -- the field's name for it
-        Y: ArrayLike | sparse.sparray | Iterable[Collection[str]],  # noqa: N803
+        X: pd.DataFrame | ArrayLike | sparse.sparray,
+        Y: ArrayLike | sparse.sparray | Iterable[Collection[str]],
         hierarchy: Hierarchy,
         source: str = "",
         *,

@@ -52,7 +52,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def __init__(self, *, standardise: bool = True) -> None:
         self.standardise = standardise
 
-    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, ARG002, N803 -- scikit-learn's signature
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, ARG002 -- scikit-learn's signature
         """Learn categories, means and deviations."""
         matrix = self._numbers(X, first=True)
         self.sparse_ = bool(sparse.issparse(matrix))
@@ -66,7 +66,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.scales_ = _scales(_fill(matrix, self.means_)) if self.standardise else np.ones_like(self.means_)
         return self
 
-    def transform(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def transform(self, X: Any) -> Any:  # noqa: ANN401
         """Turn features into finite numbers (rows, columns), dense or, for a sparse matrix, sparse."""
         check_is_fitted(self)
         matrix = _fill(self._numbers(X, first=False), self.means_)

@@ -63,13 +63,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Train, and return coherent scores of the validation rows by a model that has not trained on them."""
         raise NotImplementedError
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
         """Probabilities (rows, classes) as the system has them before they are made coherent."""
         raise NotImplementedError
 
     # Training
 
-    def fit(self, X: Any, y: Any = None, validation_data: Any = None) -> Self:  # noqa: ANN401, N803
+    def fit(self, X: Any, y: Any = None, validation_data: Any = None) -> Self:  # noqa: ANN401
         """Train.
 
         Parameters
@@ -89,8 +89,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, validation_data: Any) -> None:  # noqa: ANN401, N803
-        X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X  # noqa: N806
+    def _fit(self, X: Any, y: Any, validation_data: Any) -> None:  # noqa: ANN401
+        X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         truth = self._check(X, y)
         train, valid = self._parts(X, truth, validation_data)
         if self.threshold == "tune" and valid is None:
@@ -100,26 +100,26 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     # Predicting
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+    def predict_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
         """Probabilities (rows, classes), in the order of ``hierarchy_.classes``; never incoherent."""
         return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
 
-    def predict(self, X: Any) -> NDArray[np.int8]:  # noqa: ANN401, N803
+    def predict(self, X: Any) -> NDArray[np.int8]:  # noqa: ANN401
         """Predicted labels as a 0/1 matrix (rows, classes), closed under ancestors."""
         return (self.predict_proba(X) >= self.thresholds_).astype(np.int8)
 
-    def predict_labels(self, X: Any, *, most_specific: bool = False) -> list[set[str]]:  # noqa: ANN401, N803
+    def predict_labels(self, X: Any, *, most_specific: bool = False) -> list[set[str]]:  # noqa: ANN401
         """Predicted label sets, with all ancestors; or only the most specific classes."""
         return self.hierarchy_.decode(self.predict(X), most_specific=most_specific)
 
-    def score(self, X: Any, y: Any, sample_weight: None = None) -> float:  # noqa: ANN401, N803
+    def score(self, X: Any, y: Any, sample_weight: None = None) -> float:  # noqa: ANN401
         """AU(PRC) of all rows and the classes that count, the measure of the paper."""
         if sample_weight is not None:
             raise ChmcnnError("sample_weight is not supported: the AU(PRC) counts all rows alike.")
         scores = self.predict_proba(X)
         return metrics.auprc(self._matrix(y), scores, classes=self.evaluated_)
 
-    def explain(self, X: Any) -> list[Explanation]:  # noqa: ANN401, N803
+    def explain(self, X: Any) -> list[Explanation]:  # noqa: ANN401
         """For each row the predicted part of the hierarchy, with scores and who decided each class."""
         raw = torch.from_numpy(self.uncorrected_proba(X))
         scores, deciders = self.correct(raw).numpy(), self.deciders(raw).numpy()
@@ -148,7 +148,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     # What is decided before any training
 
-    def _check(self, X: Any, y: Any, classes: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401, N803
+    def _check(self, X: Any, y: Any, classes: Any = None) -> NDArray[np.bool_]:  # noqa: ANN401
         """Decide everything that the labels decide, and return them as a matrix."""
         if y is None:
             raise LabelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -160,7 +160,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise LabelError("No row has any of the classes that count: there is nothing to learn.")
         return truth
 
-    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401, N803
+    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401
         """Labels as a matrix, one row for each row of X."""
         truth, rows = self._matrix(y), _num_samples(X)
         if rows != len(truth):
@@ -190,7 +190,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _evaluated(self.evaluated, self.hierarchy_)
 
-    def _parts(self, X: Any, truth: NDArray[np.bool_], given: Any) -> tuple[Part, Part | None]:  # noqa: ANN401, N803
+    def _parts(self, X: Any, truth: NDArray[np.bool_], given: Any) -> tuple[Part, Part | None]:  # noqa: ANN401
         """Training and validation rows: those given, or drawn by the seed. None where they would have no label."""
         if given is not None:
             if not isinstance(given, tuple | list) or len(given) != 2:
@@ -205,7 +205,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             return self._learnt(X, truth), None
         return self._learnt(_safe_indexing(X, train), truth[train]), self._part(_safe_indexing(X, held), truth[held])
 
-    def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401, N803
+    def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401
         """Fit the preprocessing on training rows, and apply it."""
         self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
         self.n_features_in_ = self.preprocessor_.n_features_in_
@@ -214,7 +214,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             self.feature_names_in_ = self.preprocessor_.feature_names_in_
         return self._part(X, truth)
 
-    def _part(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401, N803
+    def _part(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401
         return Part(self.preprocessor_.transform(X), truth)
 
     def _thresholds(self, truth: NDArray[np.bool_] | None, held: NDArray[np.floating] | None) -> NDArray[np.float64]:

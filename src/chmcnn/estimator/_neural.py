@@ -125,7 +125,7 @@ class NeuralClassifier(HierarchicalClassifier):
 
     # Training
 
-    def fit(self, X: Any, y: Any = None, validation_data: Any = None) -> Self:  # noqa: ANN401, N803
+    def fit(self, X: Any, y: Any = None, validation_data: Any = None) -> Self:  # noqa: ANN401
         """Train.
 
         Parameters
@@ -141,7 +141,7 @@ class NeuralClassifier(HierarchicalClassifier):
         """
         return super().fit(X, y, validation_data)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401, N803
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
         """Train one epoch more on these rows. The first call decides the preprocessing.
 
         Without a hierarchy, the first call needs all ``classes`` that will come, as label paths.
@@ -172,7 +172,7 @@ class NeuralClassifier(HierarchicalClassifier):
         self._going.epoch = epochs
         load_optimizer(self._going.optimizer, tensors)
 
-    def _fit(self, X: Any, y: Any, validation_data: Any) -> None:  # noqa: ANN401, N803
+    def _fit(self, X: Any, y: Any, validation_data: Any) -> None:  # noqa: ANN401
         if not _streams.is_stream(X):
             super()._fit(X, y, validation_data)
             return
@@ -183,7 +183,7 @@ class NeuralClassifier(HierarchicalClassifier):
         self._decide(None)
         self._fit_stream(X, validation_data)
 
-    def _fit_stream(self, X: Any, validation_data: Any) -> None:  # noqa: ANN401, N803
+    def _fit_stream(self, X: Any, validation_data: Any) -> None:  # noqa: ANN401
         stream = _streams.Stream(X, self.hierarchy_, self._of_preset("batch_size"))
         train, valid = stream.divided(validation_data, self.validation, self._drawn)
         if valid is None and (self.epochs is None or self.threshold == "tune"):
@@ -204,7 +204,7 @@ class NeuralClassifier(HierarchicalClassifier):
         self.device_ = device_of(self.device)
         self.__dict__.pop("_going", None)
 
-    def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401, N803
+    def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401
         part = super()._learnt(X, truth)
         self.n_samples_fit_, self.feature_shape_ = part.x.shape[0], part.x.shape[1:]
         return part
@@ -244,11 +244,11 @@ class NeuralClassifier(HierarchicalClassifier):
 
     # Predicting
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401, N803
+    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
         """Probabilities (rows, classes) as the network gives them, before they are made coherent."""
         return self.probabilities(self.outputs(X)).cpu().numpy()
 
-    def outputs(self, X: Any) -> Tensor:  # noqa: ANN401, N803
+    def outputs(self, X: Any) -> Tensor:  # noqa: ANN401
         """What the network says: logits (rows, classes), for most systems."""
         check_is_fitted(self, "network_")
         if self.streamed_:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1024
 
 
-def is_stream(X: Any) -> bool:  # noqa: ANN401, N803
+def is_stream(X: Any) -> bool:  # noqa: ANN401
     """Whether this gives rows one by one, or by batches."""
     return isinstance(X, Dataset | DataLoader)
 
@@ -89,7 +89,7 @@ class Stream:
         return max_constraint(y.float(), self.hierarchy).bool()
 
 
-def inputs(X: Any, shape: tuple[int, ...]) -> Iterator[Tensor]:  # noqa: ANN401, N803
+def inputs(X: Any, shape: tuple[int, ...]) -> Iterator[Tensor]:  # noqa: ANN401
     """Features to predict, by batches: of a Dataset or DataLoader, of pairs or of features alone, or in memory."""
     if is_stream(X):
         given = _loader(X, _ROWS_AT_ONCE, shuffle=False)
@@ -102,7 +102,7 @@ def inputs(X: Any, shape: tuple[int, ...]) -> Iterator[Tensor]:  # noqa: ANN401,
         yield batch
 
 
-def _in_memory(X: Any) -> Tensor:  # noqa: ANN401, N803
+def _in_memory(X: Any) -> Tensor:  # noqa: ANN401
     return X.float() if isinstance(X, Tensor) else torch.from_numpy(np.asarray(X, dtype=np.float32))
 
 

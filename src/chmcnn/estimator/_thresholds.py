@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-def tune(Y: NDArray[np.bool_], scores: NDArray[np.floating], hierarchy: Hierarchy) -> NDArray[np.float64]:  # noqa: N803
+def tune(Y: NDArray[np.bool_], scores: NDArray[np.floating], hierarchy: Hierarchy) -> NDArray[np.float64]:
     """The threshold of each class with the best F1 on validation data, at or above those of its parents.
 
     Scores must be coherent; then a prediction is too: what reaches a child's threshold reaches its parents'. A class

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def truth_and_scores(
-    Y: Any,  # noqa: ANN401, N803 -- whatever a user has
+    Y: Any,  # noqa: ANN401 -- whatever a user has
     scores: Any,  # noqa: ANN401
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.floating]]:
@@ -31,7 +31,7 @@ def truth_and_scores(
 
 
 def two_label_matrices(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     predicted: Any,  # noqa: ANN401
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -70,7 +70,7 @@ def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
 
 
 def _columns_that_count(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     given: Any,  # noqa: ANN401
     classes: ArrayLike | None,
 ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.int64]]:

@@ -26,7 +26,7 @@ class Interval(NamedTuple):
 @overload
 def bootstrap(
     measure: Callable[[Any, Any], float],
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     *,
     repeats: int = ...,
@@ -37,7 +37,7 @@ def bootstrap(
 @overload
 def bootstrap(
     measure: Callable[[Any, Any], Any],
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     *,
     repeats: int = ...,
@@ -47,7 +47,7 @@ def bootstrap(
 ) -> Any: ...  # noqa: ANN401
 def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     measure: Callable[[Any, Any], Any],
-    Y: Any,  # noqa: N803
+    Y: Any,
     scores: Any,
     *,
     repeats: int = 1000,

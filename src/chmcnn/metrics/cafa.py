@@ -23,7 +23,7 @@ class Best(NamedTuple):
     threshold: float
 
 
-def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:  # noqa: ANN401, N803
+def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:  # noqa: ANN401
     """The best F over thresholds 0.01, 0.02, ..., 0.99, of precision and recall averaged over rows.
 
     At each threshold, precision is the mean over rows with a prediction, and recall the mean over rows with a label.
@@ -48,7 +48,7 @@ def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 
 
 
 def smin(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     information: ArrayLike,
     *,
@@ -71,7 +71,7 @@ def smin(
     >>> smin([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.3], [0.7, 0.2, 0.6]], information=[0.0, 1.0, 1.0])
     Best(value=0.0, threshold=0.31)
     """
-    Y = dense(Y)  # noqa: N806
+    Y = dense(Y)
     truth, given = truth_and_scores(Y, scores, classes)
     weights = _weights(information, Y.shape[1])
     weights = weights if classes is None else weights[np.asarray(classes)]
@@ -84,7 +84,7 @@ def smin(
     return Best(float(distance[best]), float(thresholds[best]))
 
 
-def information_content(Y: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:  # noqa: ANN401, N803
+def information_content(Y: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:  # noqa: ANN401
     """Information content of each class: minus the logarithm (base 2) of its share of the rows with all its parents.
 
     A class without a row has the share of one row, so that its content stays finite.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def calibration_error(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     probabilities: Any,  # noqa: ANN401
     *,
     classes: ArrayLike | None = None,

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 def by_class(
     measure: Callable[..., Result],
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     hierarchy: Hierarchy,
     *,
@@ -58,7 +58,7 @@ def by_class(
 
 def by_level(
     measure: Callable[..., Result],
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     hierarchy: Hierarchy,
     *,
@@ -77,7 +77,7 @@ def by_level(
 
 
 def _ready(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     hierarchy: Hierarchy,
     classes: ArrayLike | None,

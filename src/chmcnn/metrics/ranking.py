@@ -27,7 +27,7 @@ class Curve:
 
 @overload
 def auprc(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     *,
     classes: ArrayLike | None = ...,
@@ -36,7 +36,7 @@ def auprc(
 ) -> float: ...
 @overload
 def auprc(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     scores: Any,  # noqa: ANN401
     *,
     classes: ArrayLike | None = ...,
@@ -44,7 +44,7 @@ def auprc(
     interpolate: bool = ...,
 ) -> NDArray[np.float64]: ...
 def auprc(
-    Y: Any,  # noqa: N803
+    Y: Any,
     scores: Any,
     *,
     classes: ArrayLike | None = None,
@@ -89,12 +89,12 @@ def auprc(
     return _mean(each, sizes if average == "weighted" else np.minimum(sizes, 1))
 
 
-def cmap(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401, N803
+def cmap(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
     """Class-mean average precision: the mean over all classes that have a positive row."""
     return auprc(Y, scores, classes=classes, average="macro")
 
 
-def precision_recall_curve(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> Curve:  # noqa: ANN401, N803
+def precision_recall_curve(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> Curve:  # noqa: ANN401
     """The curve of all rows and classes together, with one point for each score that a positive has.
 
     >>> curve = precision_recall_curve([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]])

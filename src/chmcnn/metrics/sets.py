@@ -22,7 +22,7 @@ class PrecisionRecallF(NamedTuple):
 
 
 def hierarchical(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     predicted: Any,  # noqa: ANN401
     *,
     classes: ArrayLike | None = None,
@@ -57,7 +57,7 @@ def hierarchical(
     return PrecisionRecallF(*(float(row.mean()) for row in rows))
 
 
-def exact_match(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401, N803
+def exact_match(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
     """Share of rows with all classes right.
 
     >>> exact_match([[1, 1], [1, 0]], [[1, 1], [1, 1]])
@@ -67,7 +67,7 @@ def exact_match(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> 
     return float((truth == given).all(axis=1).mean())
 
 
-def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401, N803
+def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
     """Share of pairs of a row and a class that are wrong.
 
     >>> hamming([[1, 1], [1, 0]], [[1, 1], [1, 1]])
@@ -78,7 +78,7 @@ def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> floa
 
 
 def jaccard(
-    Y: Any,  # noqa: ANN401, N803
+    Y: Any,  # noqa: ANN401
     predicted: Any,  # noqa: ANN401
     *,
     classes: ArrayLike | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chmcnn.errors import FileError
-from chmcnn.settings import KINDS, checked
+from chmcnn.settings import SETTINGS, checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,11 +26,6 @@ APPENDIX: dict[str, Any] = {
 }
 """The space of the paper's appendix: 576 settings."""
 
-_ONE_VALUE = {
-    "validation": "it says on which rows settings are compared",
-    "threshold": "the AU(PRC) does not depend on it",
-    "refit": "a search never trains on validation rows",
-}
 _RANGE = {"low", "high", "step", "log"}
 _EXPECTED = 'a list of values, or a range: {"low": 0.1, "high": 0.9}, and "step": 0.1 or "log": true if need be'
 
@@ -114,8 +109,8 @@ def _axis(name: str, given: Any, path: Path | None) -> list[Any] | Range:  # noq
     checked({name: None}, path)
     values = _from_range(name, given, path) if isinstance(given, dict) else given
     if isinstance(values, Range):
-        if name in _ONE_VALUE:
-            raise FileError(f"{name} has a range; give one value in a list: {_ONE_VALUE[name]}", path)
+        if SETTINGS[name].unsearched:
+            raise FileError(f"{name} has a range; give one value in a list: {SETTINGS[name].unsearched}", path)
         return values
     if not isinstance(values, list) or not values:
         raise FileError(f"{name} is {given!r}; expected {_EXPECTED}", path)
@@ -123,8 +118,8 @@ def _axis(name: str, given: Any, path: Path | None) -> list[Any] | Range:  # noq
         checked({name: value}, path)
         if value in values[:place]:
             raise FileError(f"{name} has the value {value!r} twice; name it once", path)
-    if len(values) > 1 and name in _ONE_VALUE:
-        raise FileError(f"{name} has {len(values)} values; give one: {_ONE_VALUE[name]}", path)
+    if len(values) > 1 and SETTINGS[name].unsearched:
+        raise FileError(f"{name} has {len(values)} values; give one: {SETTINGS[name].unsearched}", path)
     return sorted(values) if _ordered(values) else values
 
 
@@ -134,7 +129,7 @@ def _from_range(name: str, given: dict[str, Any], path: Path | None) -> list[Any
     low, high, step, log = given["low"], given["high"], given.get("step"), given.get("log", False)
     for bound in (low, high):
         checked({name: _number(name, bound, path)}, path)
-    whole = not KINDS[name].fits(0.5)
+    whole = SETTINGS[name].domain.type is int
     if not low < high or (log and not low > 0):
         raise FileError(
             f"{name} goes from {low!r} to {high!r}{', by log' if log else ''}; expected 0 < low < high", path

@@ -1,0 +1,10 @@
+"""Names for arguments that take many types, which no annotation could list: each is checked when it is used."""
+
+from typing import Any, TypeAlias
+
+Features: TypeAlias = Any
+"""Rows of features: an array, a sparse matrix, a DataFrame, a list, or a torch Dataset or DataLoader."""
+LabelsLike: TypeAlias = Any
+"""Labels of rows: label sets, names, paths, or a 0/1 matrix, dense, sparse or a DataFrame."""
+JSONValue: TypeAlias = Any
+"""What JSON can hold."""
