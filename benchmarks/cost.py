@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 from tests import dense
 from torch import Tensor
 

@@ -22,7 +22,7 @@ def summed_up(  # the defaults are those of a comparison on one data set
     folds: bool = False,
     lacking: Collection[tuple[str, str]] = (),
     apart: float = 0.02,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Comparison:
     """Each system is a little worse than the one before it; some have no result."""
     random, runs = np.random.default_rng(0), []

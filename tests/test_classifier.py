@@ -49,14 +49,14 @@ NOT_FOR_A_HIERARCHY = {
 }
 
 
-def fitted(**options: Any) -> CHMCNNClassifier:  # noqa: ANN401
+def fitted(**options: Any) -> CHMCNNClassifier:
     return CHMCNNClassifier(DATA.hierarchy, **{**QUICK, **options}).fit(DATA.train.X, DATA.train.Y)
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [CHMCNNClassifier(epochs=2, widths=(8,), random_state=0)], expected_failed_checks=lambda _: NOT_FOR_A_HIERARCHY
 )
-def test_it_is_a_scikit_learn_estimator(estimator: CHMCNNClassifier, check: Any) -> None:  # noqa: ANN401
+def test_it_is_a_scikit_learn_estimator(estimator: CHMCNNClassifier, check: Any) -> None:
     if "sample_order" in str(check):
         pytest.skip("sums of single precision may differ in their last bit by the order of the rows")
     check(estimator)
@@ -279,7 +279,7 @@ def test_writing_over_a_model_must_be_asked_for(tmp_path: Path) -> None:
 def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
 
-    def refused(change: Any) -> str:  # noqa: ANN401
+    def refused(change: Any) -> str:
         folder = tmp_path / "broken"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(tmp_path / "model", folder)

@@ -17,7 +17,7 @@ def test_it_starts_within_half_a_second(command: list[str]) -> None:
     def seconds() -> float:
         """Processor time, which others on a busy machine have no part in."""
         before = os.times()
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+        subprocess.run(command, check=True, capture_output=True)
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
@@ -29,5 +29,5 @@ def test_torch_is_imported_only_where_it_is_used() -> None:
         "import sys, chmcnn.cli, chmcnn.datasets; heavy = 'torch scipy matplotlib networkx pandas sklearn requests'; "
         "print([name for name in heavy.split() if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -109,7 +109,7 @@ def test_systems_that_all_differ_form_no_group() -> None:
         (SMALL.drop("y").reindex(SMALL.index), "Data set 'y' has no result of any system: leave it out."),
     ],
 )
-def test_tables_that_cannot_be_tested_are_refused(table: Any, message: str) -> None:  # noqa: ANN401
+def test_tables_that_cannot_be_tested_are_refused(table: Any, message: str) -> None:
     with pytest.raises(ScoreError) as caught:
         significance.friedman(table)
     assert message in str(caught.value)
@@ -142,7 +142,7 @@ def test_options_that_there_are_not_are_refused() -> None:
         (SMALL["a"], SMALL["b"][::-1], "At position 0, a is of data set 'x' and b of 'z'"),
     ],
 )
-def test_pairs_that_cannot_be_tested_are_refused(a: Any, b: Any, message: str) -> None:  # noqa: ANN401
+def test_pairs_that_cannot_be_tested_are_refused(a: Any, b: Any, message: str) -> None:
     with pytest.raises(ScoreError) as caught:
         significance.wilcoxon(a, b)
     assert message in str(caught.value)

@@ -53,7 +53,7 @@ def test_work_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> None:
         "from functools import partial; from chmcnn._workers.processes import each; "
         f"list(each([partial(exec, {task!r})], 1))"
     )
-    process = subprocess.Popen([sys.executable, "-c", waiting])  # noqa: S603
+    process = subprocess.Popen([sys.executable, "-c", waiting])
     while not mark.exists():
         assert process.poll() is None
         time.sleep(0.05)

@@ -20,12 +20,12 @@ SIZES = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 10, "kind": pd.Categorical(
 LABELS = [{"small"}, {"small", "tiny"}, {"large"}, {"large"}] * 10
 
 
-def fitted(kind: type[ClusHMC] = ClusHMC, **options: Any) -> ClusHMC:  # noqa: ANN401
+def fitted(kind: type[ClusHMC] = ClusHMC, **options: Any) -> ClusHMC:
     model = kind(DATA.hierarchy, random_state=0, evaluated=DATA.evaluated, **options)
     return model.fit(DATA.train.X, DATA.train.Y, (DATA.valid.X, DATA.valid.Y))
 
 
-def partition(leaves: Any) -> set[frozenset[int]]:  # noqa: ANN401
+def partition(leaves: Any) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(leaves == leaf).tolist()) for leaf in np.unique(leaves)}
 
 
@@ -60,7 +60,7 @@ def test_all_components_keep_all_distances(rows: int) -> None:
     exact = y * np.sqrt(weights)
     projected = coordinates(y, weights, 1.0)
 
-    def distances(points: Any) -> Any:  # noqa: ANN401
+    def distances(points: Any) -> Any:
         return np.square(points[:, None] - points[None]).sum(axis=-1)
 
     assert np.allclose(distances(exact), distances(projected))

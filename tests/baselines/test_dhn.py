@@ -17,7 +17,7 @@ from chmcnn.datasets.synthetic import learnable
 DATA = learnable(rows=300, features=8, classes=15, depth=3, edges=18, noise=0.3)
 
 
-def fitted(**options: Any) -> DHN:  # noqa: ANN401
+def fitted(**options: Any) -> DHN:
     given = {"epochs": 5, "random_state": 0, **options}
     return DHN(DATA.hierarchy, **given).fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
 
@@ -62,7 +62,7 @@ def test_a_share_that_is_given_is_used() -> None:
 
 
 @pytest.mark.parametrize("mix", [-0.1, 1.5, "all"])
-def test_a_share_beyond_zero_and_one_is_refused(mix: Any) -> None:  # noqa: ANN401
+def test_a_share_beyond_zero_and_one_is_refused(mix: Any) -> None:
     with pytest.raises(ChmcnnError, match=f"mix is {mix!r}; expected a number from 0 to 1"):
         fitted(mix=mix)
 

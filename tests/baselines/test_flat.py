@@ -110,7 +110,7 @@ def test_hiclass_takes_sparse_matrices_and_classes_that_no_row_has() -> None:
         (Hierarchy.from_paths(["a/b", "a/c"]), [{"a/b"}, set()], "however row 1 has none"),
     ],
 )
-def test_hiclass_says_why_it_cannot_be_used(hierarchy: Hierarchy, labels: Any, message: str) -> None:  # noqa: ANN401
+def test_hiclass_says_why_it_cannot_be_used(hierarchy: Hierarchy, labels: Any, message: str) -> None:
     with pytest.raises(ChmcnnError, match=message):
         HiClass(hierarchy).fit([[0.0], [1.0]], labels)
 

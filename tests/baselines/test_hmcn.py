@@ -20,7 +20,7 @@ both_systems = pytest.mark.parametrize("kind", [HMCNF, HMCNR])
 both_networks = pytest.mark.parametrize("kind", [Stacked, Recurrent])
 
 
-def fitted(kind: type[HMCNF | HMCNR], **options: Any) -> HMCNF | HMCNR:  # noqa: ANN401
+def fitted(kind: type[HMCNF | HMCNR], **options: Any) -> HMCNF | HMCNR:
     quick = {"epochs": 3, "widths": (16, 12), "random_state": 0, **options}
     return kind(DATA.hierarchy, **quick).fit(DATA.train.X, DATA.train.Y)
 

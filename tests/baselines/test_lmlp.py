@@ -19,7 +19,7 @@ DATA = learnable(rows=300, features=8, classes=15, depth=3, noise=0.3)
 VALID = (DATA.valid.X, DATA.valid.Y)
 
 
-def fitted(**options: Any) -> LMLP:  # noqa: ANN401
+def fitted(**options: Any) -> LMLP:
     given = {"evaluated": DATA.evaluated, "epochs": 3, "random_state": 0, **options}
     return LMLP(DATA.hierarchy, **given).fit(DATA.train.X, DATA.train.Y, validation_data=VALID)
 

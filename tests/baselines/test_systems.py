@@ -17,7 +17,7 @@ SINGLE_PATH = {"hiclass"}  # takes rows with one most specific class only: see t
 every_system = pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in SINGLE_PATH])
 
 
-def made(name: str, **options: Any) -> HierarchicalClassifier:  # noqa: ANN401
+def made(name: str, **options: Any) -> HierarchicalClassifier:
     kind = system(name)
     quick = {key: value for key, value in QUICK.items() if key in kind().get_params()}
     return kind(hierarchy=DATA.hierarchy, random_state=0, **quick, **options)

@@ -61,7 +61,7 @@ def test_the_same_command_again_runs_nothing_and_prints_the_same(folder: Path, d
 def with_a_first_result(folder: Path, output: Path) -> subprocess.Popen[str]:
     """A process that is in the middle of the comparison."""
     words = [sys.executable, "-m", "chmcnn", *OWN, "--folds", "3", "--json", "-o", str(output)]
-    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (output / "runs").is_dir() or not results(output):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)

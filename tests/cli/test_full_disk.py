@@ -45,7 +45,7 @@ def test_the_first_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_predictions(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: pd.DataFrame, path: Path, **_options: Any) -> None:  # noqa: ANN401
+    def refuse(_: pd.DataFrame, path: Path, **_options: Any) -> None:
         path.write_text("name,an")
         raise OSError(errno.ENOSPC, "No space left on device")
 

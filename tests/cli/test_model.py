@@ -150,7 +150,7 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
     # Ctrl-C is ignored by what a shell runs in the background, and so by the tests there, and what they start.
     heeding = "import signal, chmcnn.cli; signal.signal(signal.SIGINT, signal.default_int_handler); chmcnn.cli.main()"
     command = [sys.executable, "-c", heeding, *arguments, "model"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     state = tmp_path / ".model.training" / "checkpoint.safetensors"
     deadline = time.monotonic() + 60
     while not state.exists() and process.poll() is None and time.monotonic() < deadline:
@@ -170,7 +170,7 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
 def test_a_full_disk_is_told(folder: Path) -> None:
     with Path("/dev/full").open("w") as full:
         command = [CHMCNN, "predict", "model", "new.csv"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=folder)  # noqa: S603
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=folder)
     assert done.returncode != 0
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr

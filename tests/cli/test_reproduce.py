@@ -119,7 +119,7 @@ def test_table2_killed_at_random_is_the_same_as_in_one_go(tmp_path: Path) -> Non
     words = ("reproduce", "table2", "--datasets", "spo_FUN,enron", "--recipe", "paper", "--seeds", "4", "--jobs", "2")
     command = [sys.executable, "-m", "tests.cli.small", *words, "--quiet", "-o", str(tmp_path / "killed")]
     for wanted in (1, 4):
-        process = subprocess.Popen(command, start_new_session=True)  # noqa: S603
+        process = subprocess.Popen(command, start_new_session=True)
         while process.poll() is None and _kept(tmp_path / "killed") < wanted:
             time.sleep(0.01)
         time.sleep(random.uniform(0, 0.5))  # noqa: S311 -- at random

@@ -77,7 +77,7 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
     output = tmp_path / "killed"
     words = [*own(output), "--trials", "4", "--json"]
     command = [sys.executable, "-m", "chmcnn", *map(str, words)]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (output / "best.json").exists():  # which is there while the search goes on
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)

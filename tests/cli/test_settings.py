@@ -87,7 +87,7 @@ def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() 
         ('{"schedule": "linear"}', "schedule is 'linear'; expected 'constant' or 'cosine'."),
         (
             '{"class_weight": {"dog": "2"}}',
-            "class_weight is {'dog': '2'}; expected 'balanced', or weights by class name",
+            "class_weight is {'dog': '2'}; expected 'balanced', or weights",
         ),
         ('{"threshold": "best"}', "threshold is 'best'; expected 'tune', or a number from 0 to 1."),
         ("[1]", "expected an object of settings"),

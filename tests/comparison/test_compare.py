@@ -202,7 +202,7 @@ def test_a_machine_reads_it_all() -> None:
 def test_a_killed_process_is_a_missing_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from chmcnn._workers import processes
 
-    def killed(tasks: list[Any], _jobs: int) -> Any:  # noqa: ANN401
+    def killed(tasks: list[Any], _jobs: int) -> Any:
         yield from ((number, processes.Killed(-9)) for number, _ in enumerate(tasks))
 
     ran(tmp_path, Plan(("C-HMCNN",), seeds=1, options={"C-HMCNN": QUICK}), Source("mine", DATA))

@@ -119,7 +119,7 @@ def test_a_finished_cell_is_not_run_again(tmp_path: Path, count: list[Cell]) -> 
 def test_two_at_once_run_a_cell_once(tmp_path: Path, count: list[Cell]) -> None:
     barrier = threading.Barrier(4)
 
-    def at_once(_: int) -> Any:  # noqa: ANN401
+    def at_once(_: int) -> Any:
         barrier.wait()
         return run(CELL, SOURCE, tmp_path)
 

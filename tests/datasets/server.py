@@ -29,7 +29,7 @@ def serve(folder: Path, way: str) -> Iterator[tuple[str, list[str]]]:
             self.wfile.write(content[: len(content) // 2] if way == "cut" else content)
             self.close_connection = True
 
-        def log_message(self, *arguments: Any) -> None:  # noqa: ANN401
+        def log_message(self, *arguments: Any) -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

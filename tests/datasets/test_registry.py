@@ -106,7 +106,7 @@ def test_loading_needs_no_torch_and_names_need_no_pandas() -> None:
         "import sys; from chmcnn import datasets; datasets.names(); a = 'pandas' in sys.modules; "
         "datasets.load('digits'); print(a, 'torch' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
 

@@ -3,7 +3,7 @@ from functools import partial
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 from torch import Tensor
 
 from chmcnn.constraint import max_constraint, mc_loss

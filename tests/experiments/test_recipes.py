@@ -29,7 +29,7 @@ def test_the_paper_has_settings_of_its_own_for_each_data_set() -> None:
 
 
 def test_a_data_set_that_cannot_be_had_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def locate(files: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+    def locate(files: Any, *_: object, **__: object) -> None:
         if any("expr" in file.path for file in files):
             raise DownloadError("expr_FUN.train.arff is not here.")
 

@@ -48,7 +48,7 @@ def test_every_number_of_a_result_has_its_interval() -> None:
     truth, predicted = TREE.close(random.random((2, 60, 4)).reshape(120, 4) < 0.4).reshape(2, 60, 4)
     truth[:, 3] = False
 
-    def each(Y: Any, scores: Any) -> dict[str, Any]:  # noqa: ANN401
+    def each(Y: Any, scores: Any) -> dict[str, Any]:
         return {
             "exact match": exact_match(Y, scores),
             "levels": by_level(hierarchical, Y, scores, TREE),

@@ -23,7 +23,7 @@ TRUTH = RANDOM.random(SCORES.shape) < SCORES
 INFORMATION = metrics.information_content(TRUTH, DAG)
 
 
-def violations(_: object, scores: Any, classes: Any = None) -> metrics.ViolationCount:  # noqa: ANN401
+def violations(_: object, scores: Any, classes: Any = None) -> metrics.ViolationCount:
     return metrics.violations(scores, DAG, classes=classes)
 
 
@@ -43,7 +43,7 @@ MEASURES = [
 
 
 @pytest.mark.parametrize(("measure", "given"), MEASURES)
-def test_every_measure_is_taken_of_each_class_and_of_each_level(measure: Any, given: Any) -> None:  # noqa: ANN401
+def test_every_measure_is_taken_of_each_class_and_of_each_level(measure: Any, given: Any) -> None:
     classes = metrics.by_class(measure, TRUTH, given, DAG)
     assert classes == {name: measure(TRUTH, given, classes=[at]) for at, name in enumerate(DAG.classes)}
     levels = metrics.by_level(measure, TRUTH, given, DAG)
@@ -77,7 +77,7 @@ def test_labels_may_be_sparse() -> None:
 
 
 @pytest.mark.parametrize("group", [metrics.by_class, metrics.by_level])
-def test_bad_input_is_told(group: Any) -> None:  # noqa: ANN401
+def test_bad_input_is_told(group: Any) -> None:
     with pytest.raises(ScoreError, match=r"Labels have shape \(60, 3\), however the hierarchy has 12 classes"):
         group(metrics.auprc, TRUTH[:, :3], SCORES[:, :3], DAG)
     with pytest.raises(ScoreError, match=r"classes\[0\] is 12, however there are 12 classes"):

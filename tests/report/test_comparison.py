@@ -64,13 +64,13 @@ def test_progress_tells_what_is_done_and_how_systems_score(
     monkeypatch.setenv("TERM", "xterm")
     figures = Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1)
     with Display(["a", "b"], 4) as progress:
-        progress(Run(Cell("mine", "a"), "", figures), False)  # noqa: FBT003
-        progress(Run(Cell("mine", "b"), "", None, "why"), True)  # noqa: FBT003
+        progress(Run(Cell("mine", "a"), "", figures), False)
+        progress(Run(Cell("mine", "b"), "", None, "why"), True)
     shown = capsys.readouterr()
     assert "of 4 done in" in shown.err
     assert "0.500" in shown.err
     assert "0, 1 without" in shown.err
     assert shown.out == ""
     with Display(["a"], 1, quiet=True) as progress:
-        progress(Run(Cell("mine", "a"), "", figures), True)  # noqa: FBT003
+        progress(Run(Cell("mine", "a"), "", figures), True)
     assert capsys.readouterr().err == ""

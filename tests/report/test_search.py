@@ -13,7 +13,7 @@ STATES = ("finished", "failed", "pruned", "finished", "finished", "running")
 SCORES = (0.5, math.nan, math.nan, 0.7, 0.6, math.nan)
 
 
-def result(states: tuple[str, ...] = STATES, importances: bool = True) -> Found:  # noqa: FBT002
+def result(states: tuple[str, ...] = STATES, importances: bool = True) -> Found:
     rows = [
         {
             "number": number,

@@ -30,7 +30,7 @@ FIXED = {"epochs": 2, "widths": [16]}
 SPACE: dict[str, Any] = {"learning_rate": [1e-5, 1e-2], "dropout": [0.1, 0.5], "class_weight": [None, "balanced"]}
 
 
-def found(folder: Path, plan: Plan, **options: Any) -> Found:  # noqa: ANN401
+def found(folder: Path, plan: Plan, **options: Any) -> Found:
     return search.search(options.pop("data", DATA), plan, folder / "search", **options)
 
 
@@ -125,7 +125,7 @@ def interrupted(folder: Path, plan: Plan) -> None:
     """A search that is stopped in the middle of its second trial."""
     fit, calls = CHMCNNClassifier.fit, []
 
-    def stop(self: CHMCNNClassifier, *rows: Any, **options: Any) -> CHMCNNClassifier:  # noqa: ANN401
+    def stop(self: CHMCNNClassifier, *rows: Any, **options: Any) -> CHMCNNClassifier:
         calls.append(self)
         if len(calls) == 2:
             raise KeyboardInterrupt
@@ -180,7 +180,7 @@ def test_a_trial_that_kills_its_process_each_time_is_given_up(tmp_path: Path, mo
 
 
 def test_trials_that_kill_all_processes_each_time_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def each(tasks: list[Callable[[], None]], *_: Any, **__: Any) -> Iterator[tuple[int, Killed]]:  # noqa: ANN401
+    def each(tasks: list[Callable[[], None]], *_: Any, **__: Any) -> Iterator[tuple[int, Killed]]:
         for number, task in enumerate(tasks):
             with suppress(KeyboardInterrupt):
                 task()
@@ -266,7 +266,7 @@ def test_a_database_that_another_machine_is_making_is_waited_for(
     waits: list[float] = []
     make = optuna.storages.RDBStorage.__init__
 
-    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:  # noqa: ANN401
+    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:
         if len(waits) < 2:
             raise IntegrityError("CREATE TABLE", None, Exception("it is there"))
         make(self, *arguments)
@@ -299,7 +299,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch:
     told = r"search: the folder cannot be written to: .*; name another one with -o"
     mkdir = Path.mkdir
 
-    def refused(self: Path, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+    def refused(self: Path, *arguments: Any, **options: Any) -> None:
         if self.name == ".locks":
             raise PermissionError(errno.EACCES, "Permission denied")
         mkdir(self, *arguments, **options)

@@ -140,7 +140,7 @@ def test_a_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
         "import dataclasses as d; "
         f"t.run(d.replace(t.SETTINGS, epochs=100, patience=None), checkpoint=Path({str(tmp_path)!r}))"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])  # noqa: S603
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
     deadline = time.monotonic() + 60
     while not (tmp_path / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

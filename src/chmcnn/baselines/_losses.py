@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+import torch.nn.functional as F
 
 from chmcnn.baselines._level_networks import LevelNetwork, Recurrent, Stacked, levels_of
 from chmcnn.errors import ChmcnnError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+import torch.nn.functional as F
 from scipy import sparse
 from torch import Tensor, nn
 

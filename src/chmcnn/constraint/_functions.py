@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
-import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+import torch.nn.functional as F
 from torch import Tensor
 
 from chmcnn._wording import wrong_shape

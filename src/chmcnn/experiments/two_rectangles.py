@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import torch
-import torch.nn.functional as F  # noqa: N812 -- the name torch's own documentation uses
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from chmcnn import metrics
