@@ -18,10 +18,8 @@ _WIDTH = 130  # of the figure, in characters
 
 def layers() -> list[list[str]]:
     """Return the packages of each layer, the top layer first."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
-    return [layer.split(" | ") for layer in contracts[0]["layers"]]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [layer.split(" | ") for layer in settings["tool"]["importlinter"]["contracts"][0]["layers"]]
 
 
 def summary(package: str) -> str:
