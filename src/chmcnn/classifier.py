@@ -75,6 +75,6 @@ class CHMCNNClassifier(NeuralClassifier):
     ['animal', 'dog', 'pet']
     """
 
-    def _loss(self, truth: NDArray[np.bool_] | None) -> MCLoss:
-        loss = MCLoss(self.hierarchy_, mask=self._mask(), weight=self._class_weights(truth), validate=False)
+    def _loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
+        loss = MCLoss(self.hierarchy_, mask=self._mask(), weight=self._class_weights(labels), validate=False)
         return loss.to(self.device_)

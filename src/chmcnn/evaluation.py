@@ -146,9 +146,9 @@ def _by_class(
 def _delegations(
     model: HierarchicalClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
 ) -> list[tuple[str, str, int]]:
-    deciders = model.deciders(raw).numpy()
-    rows, columns = np.nonzero(predicted & (deciders != np.arange(len(model.hierarchy_))))
-    counts = Counter(zip(columns.tolist(), deciders[rows, columns].tolist(), strict=True))
+    delegates = model.delegates(raw).numpy()
+    rows, columns = np.nonzero(predicted & (delegates != np.arange(len(model.hierarchy_))))
+    counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes
     return [(names[above], names[below], count) for (above, below), count in counts.most_common(10)]
 

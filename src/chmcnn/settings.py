@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from chmcnn._typing import JSONValue
+
 
 class Domain(NamedTuple):
     """The values that a setting may have: the type of its option, in words, and as a test."""
@@ -41,7 +43,8 @@ def _integer(least: int) -> Domain:
     return Domain(int, f"an integer, {least} or more", lambda value: _is_integer(value) and value >= least)
 
 
-def _choice(*names: str) -> Domain:
+def choice(*names: str) -> Domain:
+    """Return the domain of a setting that is one of some names."""
     return Domain(str, " or ".join(map(repr, names)), lambda value: isinstance(value, str) and value in names)
 
 
@@ -57,8 +60,8 @@ _NOT_NEGATIVE = Domain(float, "a number, 0 or more", lambda value: _is_number(va
 _BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
 _WIDTHS = Domain(
     list,
-    "a list of integers above 0, such as [500, 500]",
-    lambda value: isinstance(value, list | tuple) and len(value) > 0 and all(map(_integer(1).allows, value)),
+    "a list of integers above 0, such as [500, 500], or [] for no hidden layer",
+    lambda value: isinstance(value, list | tuple) and all(map(_integer(1).allows, value)),
 )
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
 _THRESHOLD = Domain(
@@ -92,20 +95,20 @@ class Setting:
 _STOPPING, _CLASSES, _NETWORK = "When to stop", "Classes", "The network"
 SETTINGS: dict[str, Setting] = {
     "preset": Setting(
-        _choice("default", "paper"), "Recipe for all settings that are not given: default or paper.", default="default"
+        choice("default", "paper"), "Recipe for all settings that are not given: default or paper.", default="default"
     ),
     "epochs": Setting(_integer(1), "Maximum number of epochs."),
     "batch_size": Setting(_integer(1), "Rows per step."),
     "learning_rate": Setting(_POSITIVE, "Learning rate of Adam."),
     "weight_decay": Setting(_NOT_NEGATIVE, "Weight decay of Adam."),
     "schedule": Setting(
-        _choice("constant", "cosine"), "Course of the learning rate: constant, or cosine to decay it to 0."
+        choice("constant", "cosine"), "Course of the learning rate: constant, or cosine to decay it to 0."
     ),
     "averaging": Setting(
         _NOT_NEGATIVE, "Epochs in the moving average of the weights that is validated and kept; 0 for no average."
     ),
     "precision": Setting(
-        _choice("float32", "bfloat16"), "Precision of the network: float32 or bfloat16.", default="float32"
+        choice("float32", "bfloat16"), "Precision of the network: float32 or bfloat16.", default="float32"
     ),
     "preprocess": Setting(_BOOLEAN, "Standardise the features.", default=True),
     "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
@@ -162,30 +165,33 @@ SETTINGS: dict[str, Setting] = {
 SEED = Setting(_integer(0), "Seed of everything random.", default=0)
 
 
-def check(name: str, value: object, setting: Setting | None = None) -> None:
-    """Refuse a value that a setting cannot have.
+def check(name: str, value: JSONValue, domain: Domain | None = None) -> JSONValue:
+    """Return the value of a setting, numpy numbers as plain ones; refuse a value that the setting cannot have.
 
     >>> check("epochs", 20)
+    20
     >>> check("epochs", 1.5)
     Traceback (most recent call last):
     chmcnn.errors.ChmcnnError: epochs is 1.5; expected an integer, 1 or more.
     """
-    domain = (setting or SETTINGS[name]).domain
-    if not domain.allows(value):
+    domain = domain or SETTINGS[name].domain
+    plain = value.tolist() if hasattr(value, "dtype") else value
+    if not domain.allows(plain):
         raise ChmcnnError(f"{name} is {value!r}; expected {domain.expected}.")
+    return plain
 
 
-def checked(settings: Mapping[str, Any], path: Path | None = None) -> dict[str, Any]:
+def check_settings(settings: Mapping[str, JSONValue], path: Path | None = None) -> dict[str, JSONValue]:
     """Return the settings that are not None; refuse unknown names and wrong values, with the file they came from."""
-    for name, value in settings.items():
+    for name in settings:
         if name not in SETTINGS:
             near = nearest(name, list(SETTINGS))
             hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(SETTINGS)}"
             raise FileError(f"unknown setting {name!r}; {hint}", path)
-        domain = SETTINGS[name].domain
-        if value is not None and not domain.allows(value):
-            raise FileError(f"{name} is {value!r}; expected {domain.expected}", path)
-    return {name: value for name, value in settings.items() if value is not None}
+    try:
+        return {name: check(name, value) for name, value in settings.items() if value is not None}
+    except ChmcnnError as error:
+        raise FileError(str(error), path) from None
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -203,6 +203,6 @@ def test_a_setting_out_of_range_is_named(wrong: dict[str, Any]) -> None:
 
 
 def test_an_ensemble_needs_a_tree_and_can_be_cloned() -> None:
-    with pytest.raises(ChmcnnError, match="n_estimators is 0; expected a whole number"):
+    with pytest.raises(ChmcnnError, match="n_estimators is 0; expected an integer"):
         fitted(ClusEns, n_estimators=0)
     assert clone(ClusEns(n_estimators=7, n_jobs=2)).get_params()["n_estimators"] == 7

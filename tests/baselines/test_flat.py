@@ -100,14 +100,14 @@ def test_hiclass_takes_sparse_matrices_and_classes_that_no_row_has() -> None:
         (
             Hierarchy.from_edges([("animal", "dog"), ("pet", "dog")]),
             [{"dog"}, {"pet"}],
-            r"needs a tree, however class 'dog' has the parents 'animal', 'pet'. Use C-HMCNN",
+            r"needs a tree, but class 'dog' has the parents 'animal', 'pet'. Use C-HMCNN",
         ),
         (
             Hierarchy.from_paths(["a/b", "a/c"]),
             [{"a/b"}, {"a/b", "a/c"}],
-            r"one most specific class, however row 1 has 'a/b', 'a/c'. Use C-HMCNN",
+            r"one most specific class, but row 1 has 'a/b', 'a/c'. Use C-HMCNN",
         ),
-        (Hierarchy.from_paths(["a/b", "a/c"]), [{"a/b"}, set()], "however row 1 has none"),
+        (Hierarchy.from_paths(["a/b", "a/c"]), [{"a/b"}, set()], "but row 1 has none"),
     ],
 )
 def test_hiclass_says_why_it_cannot_be_used(hierarchy: Hierarchy, labels: Any, message: str) -> None:

@@ -56,7 +56,7 @@ def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
     """Networks of the first two levels, trained by hand, are those of the model."""
     model = fitted(refit=False)
     settings = replace(model._settings(), refit=False)
-    rows, held = (model._rows(model._part(part.X, part.Y)) for part in (DATA.train, DATA.valid))
+    rows, held = (model._rows(part.X, part.Y) for part in (DATA.train, DATA.valid))
     for level in range(2):
         columns = model._levels[level]
         trained = training.train(
@@ -68,7 +68,7 @@ def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
         )
         for ours, theirs in zip(trained.network.parameters(), model.network_.networks[level].parameters(), strict=True):
             torch.testing.assert_close(ours, theirs)
-        rows, held = model._told(rows, trained.network), model._told(held, trained.network)
+        rows, held = model._extend(rows, trained.network), model._extend(held, trained.network)
 
 
 def test_a_refit_learns_from_all_rows_for_the_best_number_of_epochs() -> None:
@@ -140,7 +140,7 @@ def test_class_weights_reach_their_level() -> None:
 
 
 def test_one_level_is_refused() -> None:
-    with pytest.raises(ChmcnnError, match=r"several levels, however all 2 that count are on one: use C-HMCNN"):
+    with pytest.raises(ChmcnnError, match=r"several levels, but all 2 that count are on one: use C-HMCNN"):
         LMLP(Hierarchy.from_edges([], classes=["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
 
 

@@ -34,7 +34,7 @@ def test_further_files_are_there_before_the_folder_gets_its_name(
 def test_an_onnx_file_is_written_over_only_if_asked_for(model: CHMCNNClassifier, tmp_path: Path) -> None:
     file = tmp_path / "model.onnx"
     file.write_text("mine")
-    with pytest.raises(ValueError, match="it exists already; name another file, or use force=True to write over it"):
+    with pytest.raises(ValueError, match="already exists; choose another file, or use force=True to overwrite it"):
         model.to_onnx(file)
     assert file.read_text() == "mine"
     model.to_onnx(file, force=True)

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from chmcnn import ChmcnnError
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.nn import MLP, MaxConstraint, MCLoss
-from chmcnn.training import Epoch, Rows, Settings, Trained, one_more, start, train
+from chmcnn.training import Epoch, Rows, Settings, Trained, Training, start, train
 
 DATA = learnable(rows=300, features=10, classes=20, depth=3, noise=0.3)
 SETTINGS = Settings(epochs=6, batch_size=16, patience=3)
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_users_numbers_alone
 
 def test_patience_counts_epochs_since_the_last_that_was_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = itertools.chain([0.1, 0.5, 0.4, 0.5, 0.3, 0.2, 0.1], itertools.repeat(0.9))
-    monkeypatch.setattr("chmcnn.training._loop.auprc", lambda *_, **__: next(scores))
+    monkeypatch.setattr("chmcnn.training._validation.auprc", lambda *_, **__: next(scores))
     found = run(dataclasses.replace(SETTINGS, epochs=50))
     assert [epoch.number for epoch in found.history if epoch.phase == "train"] == [1, 2, 3, 4, 5, 6, 7]
     assert found.best_epoch == 4
@@ -83,7 +83,8 @@ def test_refit_trains_on_all_rows_for_the_best_number_of_epochs() -> None:
     with torch.random.fork_rng():
         by_hand = start(build, SETTINGS, "cpu", "refit")  # with seeds of its own
     loss = MCLoss(DATA.hierarchy)
-    losses = [one_more(by_hand, whole, loss, SETTINGS, "cpu").loss for _ in range(found.best_epoch)]
+    phase = Training(by_hand, whole, loss, SETTINGS)
+    losses = [phase.run_one().loss for _ in range(found.best_epoch)]
     assert same(found.network, by_hand.network)
     assert [epoch.loss for epoch in found.history if epoch.phase == "refit"] == losses
 
@@ -94,7 +95,7 @@ def test_without_refit_the_weights_of_the_best_epoch_are_kept(monkeypatch: pytes
     def measure(*_: object, **__: object) -> float:
         return next(scores)
 
-    monkeypatch.setattr("chmcnn.training._loop.auprc", measure)
+    monkeypatch.setattr("chmcnn.training._validation.auprc", measure)
     best = run(dataclasses.replace(SETTINGS, refit=False, patience=3)).network
     short = run(dataclasses.replace(SETTINGS, epochs=2), valid=False).network
     assert same(best, short)
@@ -136,7 +137,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_result(
 
 def test_a_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.path.insert(0, '.'); from tests import test_training as t; from pathlib import Path; "
+        "import sys; sys.path.insert(0, '.'); from tests.training import test_loop as t; from pathlib import Path; "
         "import dataclasses as d; "
         f"t.run(d.replace(t.SETTINGS, epochs=100, patience=None), checkpoint=Path({str(tmp_path)!r}))"
     )
@@ -163,7 +164,7 @@ def test_a_checkpoint_of_another_training_or_a_broken_one_is_refused(tmp_path: P
         run(checkpoint=tmp_path, evaluated=np.arange(20) > 0)
     file = tmp_path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ChmcnnError, match="is not a whole checkpoint"):
+    with pytest.raises(ChmcnnError, match="is not a complete checkpoint"):
         run(checkpoint=tmp_path)
 
 
@@ -178,7 +179,7 @@ def test_data_sets_loaders_and_sparse_rows_are_trained_on_too() -> None:
     assert same(run(settings, data=thin).network, run(settings).network)
     with pytest.raises(ChmcnnError, match="refit needs the training rows in memory"):
         run(data=pairs)
-    with pytest.raises(ChmcnnError, match="gave no batch"):
+    with pytest.raises(ChmcnnError, match="has no batch"):
         run(settings, data=[])
 
 
@@ -225,9 +226,9 @@ def test_bad_settings_and_networks_are_told() -> None:
     }.items():
         with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
             Settings(**{name: value})  # type: ignore[arg-type]
-    with pytest.raises(ChmcnnError, match="epochs is 'a'; expected 1 or more"):
+    with pytest.raises(ChmcnnError, match="epochs is 'a'; expected an integer, 1 or more"):
         Settings(epochs="a")  # type: ignore[arg-type]
-    with pytest.raises(ChmcnnError, match="schedule is 'step'; expected one of constant, cosine"):
+    with pytest.raises(ChmcnnError, match="schedule is 'step'; expected 'constant' or 'cosine'"):
         Settings(schedule="step")  # type: ignore[arg-type]
     with pytest.raises(ChmcnnError, match=r"The loss of epoch \d is (nan|inf); try a smaller learning_rate"):
         run(dataclasses.replace(SETTINGS, learning_rate=1e30))

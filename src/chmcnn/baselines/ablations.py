@@ -27,8 +27,8 @@ class _Plain(NeuralClassifier):
         counted = torch.tensor(self.evaluated_, device=outputs.device)
         return torch.sigmoid(outputs).where(counted, 0.0 if self.correction == "max" else 1.0)
 
-    def _loss(self, truth: NDArray[np.bool_] | None) -> Loss:
-        return self._given(BCE(self._mask(), self._class_weights(truth))).to(self.device_)
+    def _loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+        return self._given(BCE(self._mask(), self._class_weights(labels))).to(self.device_)
 
     def _given(self, loss: nn.Module) -> nn.Module:
         """The loss of this variant, over the plain one."""

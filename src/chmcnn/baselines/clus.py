@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -13,15 +13,17 @@ from chmcnn import metrics
 from chmcnn.baselines import _rules
 from chmcnn.baselines._trees import ClusteringTree, GrownTree, class_weights, coordinates, grow, normalised
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import HierarchicalClassifier, Part
+from chmcnn.estimator import HierarchicalClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.baselines._rules import Node
     from chmcnn.hierarchy import Hierarchy
+    from chmcnn.training import Rows
 
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.125)
 """The significance levels of Clus, one of which is chosen on validation rows."""
@@ -119,8 +121,9 @@ class ClusHMC(HierarchicalClassifier):
 
     # Training
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        super().resolve(y)
         for name in ("significance", "depth_weight", "variance"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float | np.number) and 0 < value <= 1):
@@ -128,40 +131,42 @@ class ClusHMC(HierarchicalClassifier):
         for name in ("min_samples_leaf", "n_estimators"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ChmcnnError(f"{name} is {value!r}; expected a whole number, 1 or more.")
+                raise ChmcnnError(f"{name} is {value!r}; expected an integer, 1 or more.")
 
-    def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
+    def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         self.class_weights_ = class_weights(self.hierarchy_, self.evaluated_, self.depth_weight)
         self.significance_ = self.significance or DEFAULT_LEVEL
         self.validation_scores_: dict[float, float] = {}
         held = None
         if valid is not None:
             scores = self._held_out(train, valid)
-            for level, each in scores.items():
-                self.validation_scores_[level] = metrics.auprc(valid.y, each, classes=self.evaluated_)
+            for level, predicted in scores.items():
+                self.validation_scores_[level] = metrics.auprc(valid.y, predicted, classes=self.evaluated_)
             self.significance_ = max(self.validation_scores_, key=self.validation_scores_.__getitem__)
             self.best_score_ = self.validation_scores_[self.significance_]
-            held, train = scores[self.significance_], train.joined(valid)
-        self.trees_ = [tree.pruned(self.significance_) for tree in self._grown(train, "Trees")]
+            held, train = scores[self.significance_], train.concatenate(valid)
+        self.trees_ = [tree.pruned(self.significance_) for tree in self._grow_trees(train, "Trees")]
         return held
 
-    def _held_out(self, train: Part, valid: Part) -> dict[float, NDArray[np.float32]]:
+    def _held_out(self, train: Rows, valid: Rows) -> dict[float, NDArray[np.float32]]:
         """Scores of validation rows for each level, all of the same trees."""
         levels = LEVELS if self.significance is None else (self.significance,)
-        totals = np.zeros((len(levels), *valid.y.shape), dtype=np.float32)
-        for tree in self._grown(train, "Trees for validation"):
+        x, y = valid.arrays()
+        totals = np.zeros((len(levels), *y.shape), dtype=np.float32)
+        for tree in self._grow_trees(train, "Trees for validation"):
             for at, level in enumerate(levels):
-                totals[at] += tree.pruned(level).predict(valid.x)
+                totals[at] += tree.pruned(level).predict(x)
         totals /= self.n_estimators
         return dict(zip(levels, totals, strict=True))
 
-    def _grown(self, part: Part, description: str) -> Iterator[GrownTree]:
+    def _grow_trees(self, rows: Rows, description: str) -> Iterator[GrownTree]:
         """Grow trees, several at a time, always in the same order."""
-        targets = coordinates(part.y, self.class_weights_, self.variance)
-        samples = self._samples(len(part.y), np.random.default_rng(self._drawn))
-        options = {"min_samples_leaf": self.min_samples_leaf, "random_state": self._drawn}
+        x, y = rows.arrays()
+        targets = coordinates(y, self.class_weights_, self.variance)
+        samples = self._samples(len(y), np.random.default_rng(self.seed_))
+        options = {"min_samples_leaf": self.min_samples_leaf, "random_state": self.seed_}
         grown = Parallel(n_jobs=self.n_jobs or torch.get_num_threads(), prefer="threads", return_as="generator")(
-            delayed(_grow)(part, targets, rows, self.class_weights_, options) for rows in samples
+            delayed(grow)(x[at], y[at], targets[at], self.class_weights_, **options) for at in samples
         )
         return self._shown(grown, description)
 
@@ -179,7 +184,7 @@ class ClusHMC(HierarchicalClassifier):
 
     # Predicting
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
+    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Mean label vectors of the leaves that the rows fall into, averaged over the trees."""
         check_is_fitted(self, "trees_")
         x = self.preprocessor_.transform(X)
@@ -222,13 +227,3 @@ class ClusHMC(HierarchicalClassifier):
     def to_text(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> str:
         """A tree as text: rules, and of each leaf the number of rows and the most probable classes."""
         return str(self.rules(tree, max_depth=max_depth, classes=classes))
-
-
-def _grow(
-    part: Part,
-    targets: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    options: dict[str, Any],
-) -> GrownTree:
-    return grow(part.x[rows], part.y[rows], targets[rows], weights, **options)

@@ -12,12 +12,13 @@ from chmcnn import metrics, training
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import NeuralClassifier
-from chmcnn.nn import MLP, MCLoss
+from chmcnn.nn import MCLoss
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chmcnn._typing import JSONValue, LabelsLike
     from chmcnn.hierarchy import Hierarchy
 
 _MIXES = [share / 10 for share in range(11)]
@@ -54,42 +55,40 @@ class DHN(NeuralClassifier):
     mix_: float
     own_settings: ClassVar[tuple[str, ...]] = ("mix",)
 
-    def __init__(self, hierarchy: Hierarchy | None = None, *, mix: float | None = None, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, hierarchy: Hierarchy | None = None, *, mix: float | None = None, **options: JSONValue) -> None:
         super().__init__(hierarchy, **options)
         self.mix = mix
 
-    def shape(self) -> dict[str, Any]:
-        """What the network is made of, and the share that was found."""
-        return super().shape() | {"mix": self.mix_}
+    def settings_to_save(self) -> dict[str, Any]:
+        """Return the options of the network, and the share that is used."""
+        return super().settings_to_save() | {"mix": self.mix_}
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Probabilities (rows, classes), from (rows, 2 * classes) logits."""
         return mixed(outputs, self.hierarchy_, self.mix_)
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        super().resolve(y)
         if self.mix is not None and not (isinstance(self.mix, numbers.Real) and 0 <= self.mix <= 1):
             raise ChmcnnError(f"mix is {self.mix!r}; expected a number from 0 to 1, or None to find one.")
         self.mix_ = 0.5 if self.mix is None else float(self.mix)
 
-    def _loss(self, truth: NDArray[np.bool_] | None) -> nn.Module:
-        options: dict[str, Any] = {"mask": self._mask(), "weight": self._class_weights(truth), "validate": False}
+    def _loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+        options: dict[str, Any] = {"mask": self._mask(), "weight": self._class_weights(labels), "validate": False}
         loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
         return loss.to(self.device_)
 
     def _width(self) -> int:
         return 2 * len(self.hierarchy_)
 
-    def _default_network(self, features: int, outputs: int) -> nn.Module:
-        return MLP(features, outputs, **super().shape())
-
-    def _held(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
+    def _validation_scores(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
         if self.mix is None:
             outputs = training.predict(network, valid.x, self.device_).float()
             scores = {mix: self._score(outputs, valid.y, mix) for mix in _MIXES}
             self.mix_ = max(_MIXES, key=lambda mix: scores[mix])
             self.best_score_ = scores[self.mix_]
-        return super()._held(network, valid)
+        return super()._validation_scores(network, valid)
 
     def _score(self, outputs: Tensor, y: Tensor, mix: float) -> float:
         return metrics.auprc(y, mixed(outputs, self.hierarchy_, mix), classes=self.evaluated_)

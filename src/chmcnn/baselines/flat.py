@@ -9,16 +9,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.baselines.ablations import FPlusMax
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import HierarchicalClassifier, Part, Preset
+from chmcnn.estimator import HierarchicalClassifier, Preset
 from chmcnn.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hiclass import LocalClassifierPerParentNode
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
 
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.hierarchy import Hierarchy
+    from chmcnn.training import Rows
 
 _INSTEAD = "Use C-HMCNN, or another system that takes several paths."
 
@@ -92,46 +95,48 @@ class HiClass(HierarchicalClassifier):
         self.evaluated = evaluated
         self.random_state = random_state
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
+    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Probabilities (rows, classes) as the local classifiers give them: coherent already."""
         check_is_fitted(self, "model_")
         return self._scores(self.preprocessor_.transform(X))
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        super().resolve(y)
         parents = np.bincount(self.hierarchy_.edges[:, 1], minlength=len(self.hierarchy_))
         if parents.max() > 1:
             name = self.hierarchy_.classes[int(parents.argmax())]
             above = ", ".join(map(repr, self.hierarchy_.parents(name)))
-            raise ChmcnnError(f"hiclass needs a tree, however class {name!r} has the parents {above}. {_INSTEAD}")
+            raise ChmcnnError(f"hiclass needs a tree, but class {name!r} has the parents {above}. {_INSTEAD}")
 
-    def _truth(self, X: Any, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401
-        truth = super()._truth(X, y)
-        for row, found in enumerate(self.hierarchy_.decode(truth, most_specific=True)):
+    def _labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+        labels = super()._labels(X, y)
+        for row, found in enumerate(self.hierarchy_.decode(labels, most_specific=True)):
             if len(found) != 1:
                 names = ", ".join(map(repr, sorted(found))) or "none"
                 raise LabelError(
-                    f"hiclass needs rows with one most specific class, however row {row} has {names}. {_INSTEAD}"
+                    f"hiclass needs rows with one most specific class, but row {row} has {names}. {_INSTEAD}"
                 )
-        return truth
+        return labels
 
-    def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
+    def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         held = None
         if self.threshold == "tune" and valid is not None:
-            self.model_ = self._local(train)
-            held = self._scores(valid.x)
-        self.model_ = self._local(train if valid is None else train.joined(valid))
+            self.model_ = self._train_local(train)
+            held = self._scores(valid.arrays()[0])
+        self.model_ = self._train_local(train if valid is None else train.concatenate(valid))
         return held
 
-    def _local(self, part: Part) -> Any:  # noqa: ANN401
-        """Local classifiers, trained."""
+    def _train_local(self, rows: Rows) -> LocalClassifierPerParentNode:
+        """Train the local classifiers."""
         from sklearn.linear_model import LogisticRegression
 
         try:
             from hiclass import LocalClassifierPerParentNode
         except ModuleNotFoundError:
             raise ChmcnnError('hiclass is not installed: pip install "chmcnn[compare]".') from None
-        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(part.x, self._paths(part.y))
+        x, y = rows.arrays()
+        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(x, self._paths(y))
 
     def _paths(self, truth: NDArray[np.bool_]) -> NDArray[np.str_]:
         """The class of each row on each level (rows, levels), by position, and nothing below the last one."""

@@ -15,10 +15,11 @@ from chmcnn.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from numpy.typing import NDArray
     from torch import Tensor
+
+    from chmcnn._typing import LabelsLike
 
 PENALTY = 0.1
 """Weight of the violations in the loss."""
@@ -74,8 +75,9 @@ class _HMCN(NeuralClassifier):
     correction: ClassVar[Literal["max", "min"]] = "min"
     _kind: ClassVar[type[Stacked | Recurrent]]
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        super().resolve(y)
         if not self._levels().any():
             name = type(self).__name__.replace("HMCN", "HMCN-")
             raise ChmcnnError(
@@ -87,14 +89,14 @@ class _HMCN(NeuralClassifier):
         return levels_of(self.hierarchy_, self.evaluated_)
 
     def _default_network(self, features: int, classes: int) -> LevelNetwork:  # noqa: ARG002 -- the levels tell
-        shape = self.shape()
+        shape = self.architecture()
         if len(shape["widths"]) != 2:
             raise ChmcnnError(f"widths is {shape['widths']!r}; expected two: the units of a level's state and branch.")
         units, branch_units = shape["widths"]
         return self._kind(features, self._levels(), units=units, branch_units=branch_units, dropout=shape["dropout"])
 
-    def _loss(self, truth: NDArray[np.bool_] | None) -> LevelLoss:
-        weights = self._class_weights(truth)
+    def _loss(self, labels: NDArray[np.bool_] | None) -> LevelLoss:
+        weights = self._class_weights(labels)
         return LevelLoss(self._levels(), self.hierarchy_.edges, self.evaluated_, weights).to(self.device_)
 
     def probabilities(self, outputs: Tensor) -> Tensor:

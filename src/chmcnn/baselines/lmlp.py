@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from chmcnn._typing import Features, LabelsLike
+
 _Phase = Literal["train", "refit"]
 
 
@@ -67,24 +69,25 @@ class LMLP(NeuralClassifier):
     network_: Cascade
     _levels: list[NDArray[np.int64]]  # positions of the classes of each level that is learnt
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoReturn:  # noqa: ANN401, ARG002
+    def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> NoReturn:  # noqa: ARG002
         """Refuse: a level can be trained only when the one above it is ready."""
         raise ChmcnnError("HMC-LMLP trains one level after the other, and cannot go on: use fit with all rows.")
 
     def build_network(self) -> Cascade:
         """Make new networks, one for each level."""
-        return self._joined([self._build(level) for level in range(len(self._levels))])
+        return self._cascade([self._build(level) for level in range(len(self._levels))])
 
     def _build(self, level: int) -> nn.Module:
         above = len(self._levels[level - 1]) if level else 0
         make: Callable[[int, int], nn.Module] = self.network or self._default_network
         return make(self._columns() + above, len(self._levels[level]))
 
-    def _joined(self, networks: Sequence[nn.Module]) -> Cascade:
+    def _cascade(self, networks: Sequence[nn.Module]) -> Cascade:
         return Cascade(networks, self._levels, len(self.hierarchy_)).to(self.device_).eval()
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        super().resolve(y)
         if isinstance(self.network, nn.Module):
             raise ChmcnnError("network is a module; HMC-LMLP needs one for each level: give a function that makes one.")
         depths = self.hierarchy_.depths
@@ -92,28 +95,28 @@ class LMLP(NeuralClassifier):
         self._levels = [level for level in levels if len(level)]
         if len(self._levels) == 1:
             raise ChmcnnError(
-                f"HMC-LMLP needs classes on several levels, however all {len(self._levels[0])} that count are on one: "
+                f"HMC-LMLP needs classes on several levels, but all {len(self._levels[0])} that count are on one: "
                 "use C-HMCNN, or f+."
             )
 
-    def _train(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
+    def _learn(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
         if not isinstance(data, Rows):
             raise ChmcnnError("HMC-LMLP needs all rows in memory: give a table in place of a Dataset or DataLoader.")
         settings = self._settings()
         once = replace(settings, refit=False)
         found = self._descend(data, valid, [once] * len(self._levels), "train")
-        self.network_, self.history_ = self._joined([level.network for level in found]), _counted_on(found, "train")
+        self.network_, self.history_ = self._cascade([level.network for level in found]), _number_epochs(found, "train")
         self.best_epoch_ = len(self.history_) - len(found[-1].history) + found[-1].best_epoch
         self.best_score_ = math.nan
         if valid is None:
             return None
-        held = self._held(self.network_, valid)
+        held = self._validation_scores(self.network_, valid)
         self.best_score_ = metrics.auprc(valid.y, held, classes=self.evaluated_)
         if settings.refit:
             best = [replace(once, epochs=level.best_epoch) for level in found]
-            again = self._descend(data.joined(valid), None, best, "refit")
-            self.network_ = self._joined([level.network for level in again])
-            self.history_ += _counted_on(again, "refit")
+            again = self._descend(data.concatenate(valid), None, best, "refit")
+            self.network_ = self._cascade([level.network for level in again])
+            self.history_ += _number_epochs(again, "refit")
         return held
 
     def _descend(self, data: Rows, valid: Rows | None, settings: Sequence[Settings], phase: _Phase) -> list[Trained]:
@@ -125,7 +128,7 @@ class LMLP(NeuralClassifier):
                 checked, chosen = None, replace(how, epochs=trained[-1].best_epoch)
             trained.append(self._one(level, data, checked, chosen, phase))
             network = trained[-1].network
-            data, valid = self._told(data, network), valid and self._told(valid, network)
+            data, valid = self._extend(data, network), None if valid is None else self._extend(valid, network)
         return trained
 
     def _one(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
@@ -138,7 +141,7 @@ class LMLP(NeuralClassifier):
                 Rows(data.x, data.y[:, classes]),
                 loss=BCE(None, None if weights is None else weights[classes]).to(self.device_),
                 settings=settings,
-                valid=valid and Rows(valid.x, valid.y[:, classes]),
+                valid=None if valid is None else Rows(valid.x, valid.y[:, classes]),
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) / f"{phase}-level-{level + 1}"
                 if self.checkpoint is not None
@@ -147,8 +150,8 @@ class LMLP(NeuralClassifier):
                 system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
             )
 
-    def _told(self, rows: Rows, network: nn.Module) -> Rows:
-        """The rows with predictions of a network beside the features, in place of those that it was told itself."""
+    def _extend(self, rows: Rows, network: nn.Module) -> Rows:
+        """Return the rows with the predictions of a network as further features, in place of its own further ones."""
         predictions = training.predict(lambda x: torch.sigmoid(network(x)), rows.x, self.device_).clone()
         features: Any = rows.x[:, : self._columns()]
         if isinstance(features, Tensor):
@@ -183,7 +186,7 @@ class Cascade(nn.Module):
         return F.pad(torch.cat(outputs, dim=-1), (0, 1), value=math.inf)[..., self.order]
 
 
-def _counted_on(levels: Sequence[Trained], phase: _Phase) -> tuple[Epoch, ...]:
+def _number_epochs(levels: Sequence[Trained], phase: _Phase) -> tuple[Epoch, ...]:
     """The epochs of all levels, with numbers that go on from level to level."""
     epochs: list[Epoch] = []
     for level in levels:

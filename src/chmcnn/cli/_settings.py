@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chmcnn.settings import checked, read
+from chmcnn.settings import check_settings, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def merged(
         "threshold": None if tune_thresholds is None else "tune" if tune_thresholds else 0.5,
         "class_weight": "balanced" if balanced else None,
     }
-    settings = (checked(read(config), config) if config else {}) | checked(options, None)
+    settings = (check_settings(read(config), config) if config else {}) | check_settings(options, None)
     if balanced is False:
         settings.pop("class_weight", None)
     return settings

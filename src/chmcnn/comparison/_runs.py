@@ -254,7 +254,7 @@ def _settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
     """All that a network was trained with; None of what is none."""
     if not isinstance(model, NeuralClassifier):
         return None
-    return _plain(model.chosen(math.prod(model.feature_shape_), model.n_samples_fit_))
+    return _plain(model.resolve_settings(math.prod(model.feature_shape_), model.n_samples_fit_))
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

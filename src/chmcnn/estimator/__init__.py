@@ -1,6 +1,6 @@
 """The base classes of all systems: what a scikit-learn estimator for classes in a hierarchy needs."""
 
-from chmcnn.estimator._base import HierarchicalClassifier, Part
+from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import save
 from chmcnn.estimator._neural import NeuralClassifier
@@ -11,7 +11,6 @@ __all__ = [
     "Explanation",
     "HierarchicalClassifier",
     "NeuralClassifier",
-    "Part",
     "Preset",
     "PresetName",
     "save",

@@ -24,7 +24,7 @@ from chmcnn.training import Epoch, optimizer_tensors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from chmcnn.estimator._neural import NeuralClassifier
+    from chmcnn.estimator._neural import NetworkLike, NeuralClassifier
 
     Model = TypeVar("Model", bound=NeuralClassifier)
 
@@ -37,9 +37,9 @@ _NOT_KEPT = {"hierarchy", "network", "device", "evaluated", "random_state", "che
 def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[str, bytes] | None = None) -> None:
     """Write a folder, all at once: beside its place first, then renamed. ``further`` files, by name, go in as well."""
     if path.exists() and not force:
-        raise ModelError("it exists already; name another folder, or use force to write over it", path)
+        raise ModelError("already exists; choose another folder, or use force=True to overwrite it", path)
     if path.exists() and not (path / _FACTS).is_file():
-        raise ModelError("it is no model, and is not written over; name another folder", path)
+        raise ModelError("not a model folder, so it is not overwritten; choose another folder", path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
@@ -71,8 +71,9 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         for name, value in model.network_.state_dict().items()
     }
     tensors |= {"thresholds": torch.tensor(model.thresholds_), "evaluated": torch.tensor(model.evaluated_)}
-    if hasattr(model, "_going"):  # partial_fit goes on where it was
-        tensors |= optimizer_tensors(model._going.optimizer)  # noqa: SLF001
+    state = getattr(model, "training_state_", None)
+    if state is not None:  # partial_fit resumes from it
+        tensors |= optimizer_tensors(state.optimizer)
     if not model.streamed_:
         tensors |= {name: torch.tensor(getattr(model.preprocessor_, f"{name}_")) for name in ("means", "scales")}
     content = save(tensors)
@@ -84,9 +85,9 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         "system": type(model).__name__,
-        "settings": {name: getattr(model, name) for name in _kept(model)} | model.shape(),
-        "seed": model._drawn,  # noqa: SLF001
-        "epochs of partial_fit": model._going.epoch if hasattr(model, "_going") else 0,  # noqa: SLF001
+        "settings": {name: getattr(model, name) for name in _kept(model)} | model.settings_to_save(),
+        "seed": model.seed_,
+        "epochs of partial_fit": 0 if state is None else state.epoch,
         "own network": model.network is not None,
         **_input(model),
         "best epoch": model.best_epoch_,
@@ -120,7 +121,7 @@ def _digest(facts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(json.loads(content), sort_keys=True).encode()).hexdigest()
 
 
-def load(cls: type[Model], path: Path, *, network: Any, device: str) -> Model:  # noqa: ANN401
+def load(cls: type[Model], path: Path, *, network: NetworkLike, device: str) -> Model:
     """Read a folder that `save` wrote."""
     facts = _facts(path)
     tensors = _tensors(path, facts)
@@ -185,7 +186,7 @@ def _tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
 
 
 def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-    model._decide(None)  # noqa: SLF001
+    model.resolve(None)
     _restore_input(model, facts, tensors)
     model.thresholds_ = tensors["thresholds"].numpy()
     if model.thresholds_.shape != (len(model.hierarchy_),):
@@ -197,7 +198,7 @@ def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, 
     network.load_state_dict(weights)
     model.network_ = network.to(model.device_).eval()
     if facts["epochs of partial_fit"]:
-        model.go_on_from(facts["epochs of partial_fit"], tensors)
+        model.restore_optimizer(facts["epochs of partial_fit"], tensors)
 
 
 def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:

@@ -1,10 +1,9 @@
-"""Systems that are a network under the one training loop: they differ in network, loss and what is made of outputs."""
+"""The base class of systems that train a network: they differ in network, loss and probabilities."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,20 +17,29 @@ from sklearn.utils.validation import check_is_fitted
 from chmcnn import training
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
-from chmcnn.estimator._base import HierarchicalClassifier, Part
-from chmcnn.estimator._presets import PRESETS, Preset, PresetName, preset
+from chmcnn.estimator._base import HierarchicalClassifier
+from chmcnn.estimator._class_weights import weigh_classes
+from chmcnn.estimator._devices import choose_device
+from chmcnn.estimator._presets import PRESETS, Preset, PresetName, find_preset
 from chmcnn.nn import MLP
-from chmcnn.training import load_optimizer
+from chmcnn.settings import check
+from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import ArrayLike, NDArray
     from torch import Tensor, nn
 
+    from chmcnn._typing import Features, JSONValue, LabelsLike
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Loss, Settings
+
+    NetworkLike = nn.Module | Callable[[int, int], nn.Module] | None
+
+_TRAINING = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
+"""The settings of a training that a preset decides."""
 
 
 class NeuralClassifier(HierarchicalClassifier):
@@ -41,22 +49,23 @@ class NeuralClassifier(HierarchicalClassifier):
     device_: str
     streamed_: bool
     feature_shape_: tuple[int, ...]
-    n_samples_fit_: int | None = None  # how many rows it was trained on; None of a stream, and of a model from a file
+    n_samples_fit_: int | None = None  # number of training rows; None for a stream and for a loaded model
+    training_state_: training.TrainingState  # of partial_fit only
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
     best_score_: float
 
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
-    """What the parameters that are None stand for."""
+    """Values of the parameters that are None."""
     own_settings: ClassVar[tuple[str, ...]] = ()
-    """Names of the parameters that only this system has, which model files keep."""
+    """Names of the parameters that only this system has, which model files store."""
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
         hierarchy: Hierarchy | None = None,
         *,
         preset: PresetName = "default",
-        network: nn.Module | Callable[[int, int], nn.Module] | None = None,
+        network: NetworkLike = None,
         widths: Sequence[int] | None = None,
         dropout: float | None = None,
         epochs: int | None = None,
@@ -110,14 +119,14 @@ class NeuralClassifier(HierarchicalClassifier):
         names: list[str] = super()._get_param_names()
         return names
 
-    # What a system has of its own
+    # Implemented by each system
 
-    def _loss(self, truth: NDArray[np.bool_] | None) -> Loss:
-        """What compares outputs of the network with labels; the labels of the training are None for a stream."""
+    def _loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+        """Return the loss; the labels of the training rows are None for a stream."""
         raise NotImplementedError
 
     def _default_network(self, features: int, classes: int) -> nn.Module:
-        return MLP(features, classes, **self.shape())
+        return MLP(features, classes, **self.architecture())
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Probabilities (rows, classes), not coherent yet, from outputs of the network."""
@@ -125,7 +134,7 @@ class NeuralClassifier(HierarchicalClassifier):
 
     # Training
 
-    def fit(self, X: Any, y: Any = None, validation_data: Any = None) -> Self:  # noqa: ANN401
+    def fit(self, X: Features, y: LabelsLike = None, validation_data: Features = None) -> Self:
         """Train.
 
         Parameters
@@ -141,7 +150,7 @@ class NeuralClassifier(HierarchicalClassifier):
         """
         return super().fit(X, y, validation_data)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
+    def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> Self:
         """Train one epoch more on these rows. The first call decides the preprocessing.
 
         Without a hierarchy, the first call needs all ``classes`` that will come, as label paths.
@@ -150,74 +159,87 @@ class NeuralClassifier(HierarchicalClassifier):
         if not first and self.streamed_:
             raise ChmcnnError("This model was trained on a Dataset or DataLoader: partial_fit takes tables only.")
         if first and self.hierarchy is None and classes is None:
-            raise ChmcnnError("partial_fit needs hierarchy= or classes=: later rows may have classes not seen so far.")
-        part = self._learnt(X, self._check(X, y, classes)) if first else self._part(X, self._truth(X, y))
+            raise ChmcnnError("partial_fit needs hierarchy= or classes=: later rows may have other classes.")
+        rows = self._first_rows(X, self._check(X, y, classes)) if first else self._rows(X, self._labels(X, y))
         if first:
             self.history_, self.best_epoch_, self.best_score_ = (), 0, float("nan")
             self.thresholds_ = self._thresholds(None, None)
-        settings = replace(self._settings(), epochs=1, refit=False)
-        if not hasattr(self, "_going"):
-            self._going = self._started(self.build_network if first else lambda: self.network_, settings)
-        done = training.one_more(self._going, self._rows(part), self._loss(part.y), settings, self.device_)
-        self.network_, self.history_ = self._going.network.eval(), (*self.history_, done)
+        settings = replace(self._settings(), epochs=1, refit=False, schedule="constant")
+        if not hasattr(self, "training_state_"):
+            self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
+        loss = self._loss(rows.y.numpy(force=True))
+        epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
+        self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
         return self
 
-    def _started(self, build: Callable[[], nn.Module], settings: Settings) -> training.Run:
+    def _start(self, build: Callable[[], nn.Module], settings: Settings) -> training.TrainingState:
         with torch.random.fork_rng():
             return training.start(build, settings, self.device_)
 
-    def go_on_from(self, epochs: int, tensors: dict[str, Tensor]) -> None:
-        """Let `partial_fit` go on with the optimizer of a model that was saved."""
-        self._going = self._started(lambda: self.network_, self._settings())
-        self._going.epoch = epochs
-        load_optimizer(self._going.optimizer, tensors)
+    def restore_optimizer(self, epochs: int, tensors: dict[str, Tensor]) -> None:
+        """Let `partial_fit` resume with the optimizer of a saved model."""
+        self.training_state_ = self._start(lambda: self.network_, self._settings())
+        self.training_state_.epoch = epochs
+        load_optimizer(self.training_state_.optimizer, tensors)
 
-    def _fit(self, X: Any, y: Any, validation_data: Any) -> None:  # noqa: ANN401
+    def _fit(self, X: Features, y: LabelsLike, validation_data: Features) -> None:
         if not _streams.is_stream(X):
             super()._fit(X, y, validation_data)
             return
         if y is not None:
-            raise ChmcnnError("y is given beside a Dataset or DataLoader, which has the labels itself: leave y out.")
+            raise ChmcnnError("y was passed with a Dataset or DataLoader, which has the labels itself: omit y.")
         if self.hierarchy is None:
-            raise ChmcnnError("A Dataset or DataLoader has labels by position: give hierarchy=.")
-        self._decide(None)
+            raise ChmcnnError("A Dataset or DataLoader has labels by position: pass hierarchy=.")
+        self.resolve(None)
         self._fit_stream(X, validation_data)
 
-    def _fit_stream(self, X: Any, validation_data: Any) -> None:  # noqa: ANN401
-        stream = _streams.Stream(X, self.hierarchy_, self._of_preset("batch_size"))
-        train, valid = stream.divided(validation_data, self.validation, self._drawn)
+    def _fit_stream(self, X: Features, validation_data: Features) -> None:
+        stream = _streams.Stream(X, self.hierarchy_, self._setting("batch_size"))
+        train, valid = stream.split(validation_data, self.validation, self.seed_)
         if valid is None and (self.epochs is None or self.threshold == "tune"):
-            raise ChmcnnError("There are no rows to validate on: give validation_data, or epochs and a threshold.")
+            raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
         self.streamed_, self.feature_shape_ = True, train.feature_shape()
         self.n_features_in_ = math.prod(self.feature_shape_)
         if self.network is None and len(self.feature_shape_) != 1:
             raise ChmcnnError(
-                f"A row of the data has shape {self.feature_shape_}, however the default network takes one dimension: "
-                "give network=."
+                f"A row of the data has shape {self.feature_shape_}, but the default network takes one dimension: "
+                "pass network=."
             )
-        held = self._train(train, valid and valid.to(self.device_))
-        self.thresholds_ = self._thresholds(None if valid is None else valid.y.numpy(), held)
+        valid = None if valid is None else valid.to(self.device_)
+        self.thresholds_ = self._thresholds(valid, self._learn(train, valid))
 
-    def _decide(self, y: Any) -> None:  # noqa: ANN401
-        super()._decide(y)
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        find_preset(self.preset, self.presets)
+        super().resolve(y)
         self.streamed_, self.n_samples_fit_ = False, None
-        self.device_ = device_of(self.device)
-        self.__dict__.pop("_going", None)
+        self.device_ = choose_device(self.device)
+        self.__dict__.pop("training_state_", None)
 
-    def _learnt(self, X: Any, truth: NDArray[np.bool_]) -> Part:  # noqa: ANN401
-        part = super()._learnt(X, truth)
-        self.n_samples_fit_, self.feature_shape_ = part.x.shape[0], part.x.shape[1:]
-        return part
+    def _first_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+        rows = super()._first_rows(X, labels)
+        self.n_samples_fit_, self.feature_shape_ = rows.x.shape[0], tuple(rows.x.shape[1:])
+        return rows
 
-    def _learn(self, train: Part, valid: Part | None) -> NDArray[np.floating] | None:
-        return self._train(self._rows(train), valid and self._rows(valid))
+    def _rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+        return super()._rows(X, labels).to(self.device_)
 
-    def _train(self, data: training.Batches, valid: training.Rows | None) -> NDArray[np.floating] | None:
-        labels = data.y.cpu().numpy() if isinstance(data, training.Rows) else None
+    def _features(self, X: Features) -> Matrix:
+        """Preprocess features, in single precision."""
+        x = super()._features(X)
+        if isinstance(x, sparse.csr_array):
+            return x.astype(np.float32)
+        narrow = x.float()
+        if not torch.isfinite(narrow).all():
+            raise ChmcnnError("X has values beyond the range of single precision; scale them down.")
+        return narrow.to(self.device_)
+
+    def _learn(self, train: Batches, valid: Rows | None) -> NDArray[np.floating] | None:
+        labels = train.y.numpy(force=True) if isinstance(train, Rows) else None
         with self._display() as progress:
             trained = training.train(
                 self.build_network,
-                data,
+                train,
                 loss=self._loss(labels),
                 settings=self._settings(),
                 valid=valid,
@@ -234,21 +256,21 @@ class NeuralClassifier(HierarchicalClassifier):
             return None
         network = copy.deepcopy(self.network_)
         network.load_state_dict(trained.best_weights)
-        return self._held(network, valid)
+        return self._validation_scores(network, valid)
 
-    def _held(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
-        """Coherent scores of the validation rows by a network that has not trained on them."""
+    def _validation_scores(self, network: nn.Module, valid: Rows) -> NDArray[np.floating]:
+        """Return coherent scores of the validation rows by a network that was not trained on them."""
         scores: NDArray[np.floating]
         scores = training.predict(lambda x: self._scores(network(x)), valid.x, self.device_).cpu().numpy()
         return scores
 
     # Predicting
 
-    def uncorrected_proba(self, X: Any) -> NDArray[np.float32]:  # noqa: ANN401
+    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Probabilities (rows, classes) as the network gives them, before they are made coherent."""
         return self.probabilities(self.outputs(X)).cpu().numpy()
 
-    def outputs(self, X: Any) -> Tensor:  # noqa: ANN401
+    def outputs(self, X: Features) -> Tensor:
         """What the network says: logits (rows, classes), for most systems."""
         check_is_fitted(self, "network_")
         if self.streamed_:
@@ -256,8 +278,8 @@ class NeuralClassifier(HierarchicalClassifier):
             with torch.inference_mode():
                 return torch.cat([self.network_(x.to(self.device_)).float() for x in batches])
         if _streams.is_stream(X):
-            raise ChmcnnError("X is a Dataset or DataLoader, however this model was trained on a table: give a table.")
-        return training.predict(self.network_, self._features(self.preprocessor_.transform(X)), self.device_).float()
+            raise ChmcnnError("X is a Dataset or DataLoader, but this model was trained on a table: pass a table.")
+        return training.predict(self.network_, self._features(X), self.device_).float()
 
     def _scores(self, outputs: Tensor) -> Tensor:
         """Coherent probabilities. The sigmoid comes first: of equal logits it may differ in the last bit."""
@@ -273,7 +295,7 @@ class NeuralClassifier(HierarchicalClassifier):
         _model_files.save(self, Path(path), force=force)
 
     @classmethod
-    def load(cls, path: str | Path, *, network: Any = None, device: str = "auto") -> Self:  # noqa: ANN401
+    def load(cls, path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> Self:
         """Read what `save` wrote. Reading never runs code: a model with a network of your own needs ``network=``."""
         from chmcnn.estimator import _model_files
 
@@ -300,101 +322,59 @@ class NeuralClassifier(HierarchicalClassifier):
         make = self._default_network if self.network is None else self.network
         return make(self._columns(), self._width())
 
-    def shape(self) -> dict[str, Any]:
-        """What the default network is made of, whatever a later version's preset may say."""
-        chosen = self.chosen(self._columns(), self.n_samples_fit_)
+    def architecture(self) -> dict[str, Any]:
+        """Return the options of the default network."""
+        chosen = self.resolve_settings(self._columns(), self.n_samples_fit_)
         return {name: chosen[name] for name in ("widths", "dropout")}
 
-    def chosen(self, columns: int | None, rows: int | None) -> dict[str, Any]:
-        """All that a training on a table of that size is done with, where given or else by the preset.
+    def settings_to_save(self) -> dict[str, Any]:
+        """Return settings as they were resolved, so that later presets do not change a saved model."""
+        return self.architecture()
 
-        None stands for a network of one's own, and for rows that nobody has counted.
+    def resolve_settings(self, columns: int | None, rows: int | None) -> dict[str, Any]:
+        """Return all settings of a training on a table of that size, from the parameters or else from the preset.
+
+        None stands for a custom network, and for an unknown number of rows.
         """
-        scaled = preset(self.preset, self.presets)
-        by_size = {
-            "widths": scaled.layers(columns or 0),
-            "dropout": scaled.share(rows),
-            "learning_rate": scaled.rate(columns),
-        }
-        names = ("epochs", "batch_size", "weight_decay", "patience", "refit", "schedule", "averaging")
-        given = {name: getattr(self, name) for name in by_size if getattr(self, name) is not None}
-        others = {name: self._of_preset(name) for name in names}
-        return {"columns": columns, "rows": rows} | by_size | given | others | self._own()
+        preset = find_preset(self.preset, self.presets)
+        by_size = {"widths": preset.layers(columns or 0), "dropout": preset.share(rows)}
+        by_size["learning_rate"] = preset.rate(columns)
+        own = {name: self._setting(name) for name in by_size if getattr(self, name) is not None}
+        others = {name: self._setting(name) for name in _TRAINING if name not in by_size}
+        return {"columns": columns, "rows": rows} | by_size | own | others | self._own()
 
     def _own(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.own_settings}
 
     def _columns(self) -> int:
-        """How many numbers the network is given for a row."""
+        """Count the inputs of the network."""
         return math.prod(self.feature_shape_)
 
     def _width(self) -> int:
-        """How many numbers the network gives for a row."""
+        """Count the outputs of the network."""
         return len(self.hierarchy_)
 
-    def _of_preset(self, name: str) -> Any:  # noqa: ANN401
-        """A parameter as it is given, or else as the preset has it."""
-        given, chosen = getattr(self, name), preset(self.preset, self.presets)
-        if given is not None:
-            return given
-        return getattr(chosen, name) if hasattr(chosen, name) else getattr(chosen.settings, name)
+    def _setting(self, name: str) -> JSONValue:
+        """Return a parameter, or else the value of the preset."""
+        value = getattr(self, name)
+        return getattr(find_preset(self.preset, self.presets).settings, name) if value is None else check(name, value)
 
     def _settings(self) -> Settings:
-        own = self.network is not None or self.streamed_
-        chosen = self.chosen(None if own else self._columns(), self.n_samples_fit_)
+        custom = self.network is not None or self.streamed_
+        chosen = self.resolve_settings(None if custom else self._columns(), self.n_samples_fit_)
         if self.streamed_ and self.refit is None:
-            chosen["refit"] = False  # rows of a stream cannot be joined with those that were validated on
-        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
-        named = {name: chosen[name] for name in names}
-        return training.Settings(**named, precision=self.precision, seed=self._drawn)
+            chosen["refit"] = False  # rows of a stream cannot be concatenated with validation rows
+        options = {name: chosen[name] for name in _TRAINING}
+        return training.Settings(**options, precision=self.precision, seed=self.seed_)
 
     def _mask(self) -> NDArray[np.bool_] | None:
-        """Which classes count in a loss; None where all do."""
+        """Return which classes count in a loss; None where all do."""
         return None if self.evaluated_.all() else self.evaluated_
 
-    def _class_weights(self, truth: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            if truth is None:
-                raise ChmcnnError("class_weight='balanced' needs labels in memory; give weights by class name.")
-            rarity = np.sqrt(len(truth) / np.maximum(truth.sum(axis=0), 1))
-            balanced: NDArray[np.float32] = (rarity / rarity[self.evaluated_].mean()).astype(np.float32)
-            return balanced
-        if not isinstance(self.class_weight, Mapping):
-            raise ChmcnnError(f"class_weight is {self.class_weight!r}; expected 'balanced', or weights by class name.")
-        weights = np.ones(len(self.hierarchy_), dtype=np.float32)
-        for name, weight in self.class_weight.items():
-            weights[self.hierarchy_.index(name)] = weight
-        return weights
-
-    def _rows(self, part: Part) -> training.Rows:
-        return training.Rows(self._features(part.x), torch.tensor(part.y, device=self.device_))
-
-    def _features(self, x: NDArray[np.float64] | sparse.csr_array) -> Tensor | sparse.csr_array:
-        narrow = x.astype(np.float32)
-        if isinstance(narrow, sparse.csr_array):
-            return narrow
-        if not np.isfinite(narrow).all():
-            raise ChmcnnError("X has values beyond the range of single precision; scale them down.")
-        return torch.from_numpy(narrow).to(self.device_)
+    def _class_weights(self, labels: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
+        return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)
 
     def _display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:
         if not self.verbose:
             return nullcontext()
-        if callable(self.verbose):
-            return nullcontext(self.verbose)
-        from chmcnn.training import Display
-
-        return Display()
-
-
-def device_of(name: str) -> str:
-    """The device to use, after a look at what there is."""
-    if name != "auto":
-        try:
-            torch.empty(0, device=name)
-        except (RuntimeError, AssertionError) as error:
-            raise ChmcnnError(f"device is {name!r}, which cannot be used here: {str(error).splitlines()[0]}") from None
-        return name
-    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        return nullcontext(self.verbose) if callable(self.verbose) else training.TrainingDisplay()

@@ -49,7 +49,7 @@ class _Whole(nn.Module):
 def export(model: NeuralClassifier, path: Path, *, force: bool) -> None:
     """Write the model; its input is ``features``, its output ``probabilities``."""
     if path.exists() and not force:
-        raise ModelError("it exists already; name another file, or use force=True to write over it", path)
+        raise ModelError("already exists; choose another file, or use force=True to overwrite it", path)
     try:
         import onnxscript  # noqa: F401
     except ModuleNotFoundError:

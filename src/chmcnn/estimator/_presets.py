@@ -1,11 +1,11 @@
-"""Two recipes: the default, and the paper's."""
+"""The two presets: the default, and the paper's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from chmcnn.errors import ChmcnnError
+from chmcnn.settings import check, choice
 from chmcnn.training import Settings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Preset:
     def share(self, rows: int | None) -> float:
         """Dropout: less for a table of more than 5,000 rows, of which so large a network learns less by heart.
 
-        None stands for data that does not tell its length.
+        None stands for data without a length.
 
         >>> PRESETS["default"].share(2000), PRESETS["default"].share(10_000), PRESETS["default"].share(None)
         (0.7, 0.5, 0.7)
@@ -47,7 +47,7 @@ class Preset:
     def rate(self, columns: int | None) -> float:
         """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
 
-        None stands for a network of the user's own, which has the usual rate of Adam at most.
+        None stands for a custom network, which has at most the usual rate of Adam.
 
         >>> PRESETS["default"].rate(50), PRESETS["default"].rate(300), PRESETS["default"].rate(None)
         (0.002, 0.0005, 0.001)
@@ -68,8 +68,6 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset(name: str, presets: Mapping[str, Preset] = PRESETS) -> Preset:
-    """Look one up."""
-    if name not in presets:
-        raise ChmcnnError(f"preset is {name!r}; expected one of {', '.join(map(repr, presets))}.")
-    return presets[name]
+def find_preset(name: str, presets: Mapping[str, Preset] = PRESETS) -> Preset:
+    """Return the preset of a name."""
+    return presets[check("preset", name, choice(*presets))]

@@ -11,7 +11,7 @@ import pandas as pd
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import APPENDIX, Space
 from chmcnn.search._trials import Parts, Task, go
-from chmcnn.settings import checked
+from chmcnn.settings import check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,7 +79,7 @@ class Plan:
             raise ChmcnnError(f"sampler is {self.sampler!r}; expected 'tpe' or 'grid'.")
         if self.trials is not None and self.trials < 1:
             raise ChmcnnError(f"trials is {self.trials}; expected 1 or more.")
-        checked(self.settings, None)
+        check_settings(self.settings, None)
         space = Space.of(self.space)
         for name in space.axes:
             if name in self.settings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chmcnn.errors import FileError
-from chmcnn.settings import SETTINGS, checked
+from chmcnn.settings import SETTINGS, check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,7 @@ class Space:
 
 
 def _axis(name: str, given: Any, path: Path | None) -> list[Any] | Range:  # noqa: ANN401 -- what a user wrote
-    checked({name: None}, path)
+    check_settings({name: None}, path)
     values = _from_range(name, given, path) if isinstance(given, dict) else given
     if isinstance(values, Range):
         if SETTINGS[name].unsearched:
@@ -115,7 +115,7 @@ def _axis(name: str, given: Any, path: Path | None) -> list[Any] | Range:  # noq
     if not isinstance(values, list) or not values:
         raise FileError(f"{name} is {given!r}; expected {_EXPECTED}", path)
     for place, value in enumerate(values):
-        checked({name: value}, path)
+        check_settings({name: value}, path)
         if value in values[:place]:
             raise FileError(f"{name} has the value {value!r} twice; name it once", path)
     if len(values) > 1 and SETTINGS[name].unsearched:
@@ -128,7 +128,7 @@ def _from_range(name: str, given: dict[str, Any], path: Path | None) -> list[Any
         raise FileError(f"{name} is {given!r}; expected {_EXPECTED}", path)
     low, high, step, log = given["low"], given["high"], given.get("step"), given.get("log", False)
     for bound in (low, high):
-        checked({name: _number(name, bound, path)}, path)
+        check_settings({name: _number(name, bound, path)}, path)
     whole = SETTINGS[name].domain.type is int
     if not low < high or (log and not low > 0):
         raise FileError(

@@ -1,20 +1,25 @@
 """Training: one loop with batches, validation after every epoch, early stopping, refit, checkpoints and progress."""
 
-from chmcnn.training._loop import Batches, Loss, Rows, Settings, Trained, one_more, predict, train
-from chmcnn.training._progress import Display
-from chmcnn.training._state import Epoch, Run, load_optimizer, optimizer_tensors, start
+from chmcnn.training._display import TrainingDisplay
+from chmcnn.training._loop import Loss, Trained, Training, train
+from chmcnn.training._rows import Batches, Matrix, Rows, as_loader, predict
+from chmcnn.training._settings import Settings
+from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
 __all__ = [
     "Batches",
-    "Display",
     "Epoch",
     "Loss",
+    "Matrix",
+    "Phase",
     "Rows",
-    "Run",
     "Settings",
     "Trained",
+    "Training",
+    "TrainingDisplay",
+    "TrainingState",
+    "as_loader",
     "load_optimizer",
-    "one_more",
     "optimizer_tensors",
     "predict",
     "start",

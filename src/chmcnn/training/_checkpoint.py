@@ -1,18 +1,25 @@
-"""Checkpoints of a training: tensors and facts in one safetensors file, which never runs code when it is read."""
+"""Checkpoints of a training: tensors and facts in one safetensors file. Reading one never runs code."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._io.files import atomic
 from chmcnn.errors import ChmcnnError
+from chmcnn.training._state import Epoch, TrainingState, load_optimizer, optimizer_tensors, select_tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    import torch
     from torch import Tensor
+
+    from chmcnn.training._state import Phase
+
+_FACTS = ("phase", "epoch", "best_epoch", "best_score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,39 +27,88 @@ class Checkpoint:
     """A folder with the last state of one training."""
 
     folder: Path
-    fingerprint: dict[str, Any]
+    fingerprint: dict[str, Any]  # of the training that it belongs to
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file with the state."""
         return self.folder / "checkpoint.safetensors"
 
-    def write(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
-        """Replace the state, all at once."""
+    def save(self, state: TrainingState) -> None:
+        """Replace the stored state, atomically."""
+        tensors = {f"network.{name}": value for name, value in state.network.state_dict().items()}
+        tensors |= {f"best.{name}": value for name, value in state.best_weights.items()}
+        tensors |= {f"averaged.{name}": value for name, value in state.average.weights.items()}
+        tensors |= optimizer_tensors(state.optimizer)
+        facts = {name: getattr(state, name) for name in _FACTS}
+        facts |= {"steps": state.average.steps, "history": [asdict(epoch) for epoch in state.history]}
+        self._write(tensors, facts)
+
+    def restore(self, start: Callable[[Phase], TrainingState]) -> TrainingState | None:
+        """Return the stored state, or None where there is none. ``start`` makes a new state of a phase."""
+        content = self._read()
+        if content is None:
+            return None
+        tensors, facts = content
+        try:
+            state = start(facts["phase"])
+            _load(state, tensors, facts)
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ChmcnnError(f"{self.path} does not fit this training: {reason}. Delete it to start again.") from None
+        return state
+
+    def _write(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
         from safetensors.torch import save
 
         content = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-        written = save(content, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
+        data = save(content, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
         with atomic(self.path) as temporary:
-            temporary.write_bytes(written)
+            temporary.write_bytes(data)
 
-    def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """The state, or None where there is none yet. One of another training is refused."""
+    def _read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         from safetensors import SafetensorError, safe_open
 
         if not self.path.exists():
             return None
         try:
             with safe_open(self.path, framework="pt") as file:
-                known = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- it is no mapping
-            facts, fingerprint = json.loads(known["facts"]), json.loads(known["fingerprint"])
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- not a mapping
+            facts, fingerprint = json.loads(metadata["facts"]), json.loads(metadata["fingerprint"])
         except (SafetensorError, KeyError, ValueError, OSError) as error:
-            raise ChmcnnError(f"{self.path} is not a whole checkpoint: {error}. Remove it to start anew.") from None
-        if fingerprint != json.loads(json.dumps(self.fingerprint)):
-            differing = sorted(key for key in self.fingerprint if fingerprint.get(key) != self.fingerprint[key])
-            raise ChmcnnError(
-                f"{self.path} belongs to a training with other {' and '.join(differing) or 'facts'}. "
-                "Name another folder, or remove it to start anew."
-            )
+            raise ChmcnnError(f"{self.path} is not a complete checkpoint: {error}. Delete it to start again.") from None
+        self._check(fingerprint)
         return tensors, facts
+
+    def _check(self, fingerprint: dict[str, Any]) -> None:
+        """Refuse the state of another training."""
+        expected = json.loads(json.dumps(self.fingerprint))
+        missing = [name for name in expected if name not in fingerprint]
+        if missing:
+            raise ChmcnnError(
+                f"{self.path} was written by another version of chmcnn, which did not record the "
+                f"{' and the '.join(missing)}. Choose another folder, or delete it to start again."
+            )
+        differing = sorted(name for name in expected if fingerprint[name] != expected[name])
+        if differing:
+            raise ChmcnnError(
+                f"{self.path} belongs to a training with other {' and '.join(differing)}. "
+                "Choose another folder, or delete it to start again."
+            )
+
+
+def _load(state: TrainingState, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
+    device = next(state.network.parameters()).device
+    state.network.load_state_dict(select_tensors("network.", tensors))
+    state.best_weights = _on(device, select_tensors("best.", tensors))
+    state.average.weights = _on(device, select_tensors("averaged.", tensors))
+    state.average.steps = facts["steps"]
+    load_optimizer(state.optimizer, tensors)
+    for name in _FACTS:
+        setattr(state, name, facts[name])
+    state.history = [Epoch(**epoch) for epoch in facts["history"]]
+
+
+def _on(device: torch.device, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.to(device) for name, value in tensors.items()}

@@ -1,4 +1,4 @@
-"""Progress of a training on standard error: loss, score, best epoch, and the time that is left at most."""
+"""Progress of a training on standard error: loss, score, best epoch, and an upper bound of the remaining time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from chmcnn.training._loop import Epoch
+    from chmcnn.training._state import Epoch
 
 _PHASES = {"train": "Training", "refit": "Refit   "}
 
 
-class Display:
-    """A bar for each phase of a training. Call it with each epoch, and `close` it in the end."""
+class TrainingDisplay:
+    """A bar for each phase of a training. Call it with each epoch, and `close` it at the end."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         columns = (
@@ -43,9 +43,9 @@ class Display:
         self._progress.stop()
 
     def __enter__(self) -> Self:
-        """Show it for the length of a block."""
+        """Show the display for the length of a block."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop it."""
+        """Stop the display."""
         self.close()

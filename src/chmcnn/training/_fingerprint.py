@@ -1,0 +1,59 @@
+"""The fingerprint of a training: what a checkpoint must agree with for a training to resume from it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from chmcnn.constraint import Plan
+from chmcnn.training._rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chmcnn.training._loop import Training
+    from chmcnn.training._rows import Matrix
+
+
+def fingerprint(training: Training, system: str) -> dict[str, Any]:
+    """Describe a training. Data of a Dataset or DataLoader, and functions, are taken on trust."""
+    valid, evaluated = training.validation.rows, training.validation.evaluated
+    modules = [part for part in (training.loss, training.validation.scores) if isinstance(part, nn.Module)]
+    network = training.state.network
+    return {
+        "settings": asdict(training.settings),
+        "training rows": _digest(training.data.x, training.data.y) if isinstance(training.data, Rows) else None,
+        "validation rows": None if valid is None else _digest(valid.x, valid.y),
+        "hierarchy": _digest(*(edges for module in modules for edges in _edges(module))),
+        "mask or class weights": _digest(*(buffer for module in modules for buffer in module.buffers())),
+        "evaluated classes": None if evaluated is None else _digest(torch.tensor(evaluated)),
+        "torch": torch.__version__,
+        "system": system,
+        "network": f"{network!r} {_digest(*network.state_dict().values())}",
+    }
+
+
+def _edges(module: nn.Module) -> Iterator[Tensor]:
+    """Yield the edges of each hierarchy inside a module."""
+    for part in module.modules():
+        if isinstance(part, Plan):
+            yield torch.stack([part.edge_parents, part.edge_children])
+
+
+def _digest(*values: Matrix) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        for part in _tensors(value):
+            digest.update(f"{tuple(part.shape)} {part.dtype}".encode())
+            digest.update(part.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _tensors(value: Matrix) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [torch.tensor(part) for part in (value.data, value.indices, value.indptr)]

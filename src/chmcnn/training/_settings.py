@@ -1,0 +1,56 @@
+"""Settings of a training, checked as everywhere else by `chmcnn.settings`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from chmcnn.settings import SEED, SETTINGS, check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to train.
+
+    Attributes
+    ----------
+    epochs
+        Maximum number of epochs.
+    batch_size
+        Rows per step.
+    learning_rate, weight_decay
+        Learning rate and weight decay of Adam.
+    patience
+        Stop after so many epochs without a validation score at least as good as the best; None trains all epochs.
+    refit
+        Whether to train a new network on training and validation data for the best number of epochs, as the paper does.
+        Otherwise the weights of the best epoch are kept.
+    schedule
+        Course of the learning rate: constant, or a cosine that decays to 0 over ``epochs``.
+    averaging
+        Number of epochs in the moving average of the weights that is validated and kept. 0 keeps the last weights, as
+        the paper does. Data without a length is not averaged over.
+    precision
+        ``"bfloat16"`` computes the network in half precision where torch's autocast allows it.
+    seed
+        Seed of the order of the rows, and of everything that the network draws at random.
+    """
+
+    epochs: int = 200
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5
+    patience: int | None = 20
+    refit: bool = True
+    schedule: Literal["constant", "cosine"] = "constant"
+    averaging: float = 0.0
+    precision: Literal["float32", "bfloat16"] = "float32"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check each setting, and make numpy numbers plain ones, which checkpoints can hold."""
+        for name in (field.name for field in fields(self)):
+            value = getattr(self, name)
+            if name != "patience" or value is not None:
+                domain = SEED.domain if name == "seed" else SETTINGS[name].domain
+                object.__setattr__(self, name, check(name, value, domain))

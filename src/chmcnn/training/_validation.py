@@ -1,0 +1,45 @@
+"""Validation after every epoch, which decides when to stop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from chmcnn.errors import ChmcnnError
+from chmcnn.metrics import auprc
+from chmcnn.training._rows import Rows, predict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor, nn
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Rows to validate on, if any, and what is measured on them."""
+
+    rows: Rows | None = None
+    scores: Callable[[Tensor], Tensor] = torch.sigmoid
+    evaluated: NDArray[np.bool_] | None = None
+
+    def check(self) -> None:
+        """Refuse rows without any label that counts."""
+        if self.rows is None:
+            return
+        y = self.rows.y
+        if not (y if self.evaluated is None else y[:, torch.tensor(self.evaluated, device=y.device)]).any():
+            raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
+
+    def score(self, network: nn.Module) -> float:
+        """Return the AU(PRC) of a network; NaN without rows."""
+        if self.rows is None:
+            return math.nan
+        network.eval()
+        scores = predict(lambda x: self.scores(network(x)).float(), self.rows.x, self.rows.y.device)
+        return auprc(self.rows.y, scores, classes=self.evaluated)
