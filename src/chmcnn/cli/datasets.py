@@ -133,9 +133,8 @@ def show(
         parts = _data.Parts.of(_data.load(name, call, table, files=files.paths()))
     description = _describe(parts) | {"picture": str(path)}
     with atomic(path) as temporary:
-        overview.draw(overview.overview(parts.title, parts.train, np.asarray(parts.evaluated))).savefig(
-            temporary, dpi=110
-        )
+        figure = overview.draw(overview.overview(parts.title, parts.train, np.asarray(parts.evaluated)))
+        figure.savefig(temporary, dpi=110)
     if not call.print_json(description):
         _print_description(description)
 
