@@ -75,7 +75,7 @@ class Option(NamedTuple):
     """An option of the command line that is not called as its setting is, or has other values."""
 
     name: str
-    type: type
+    domain: Domain
     setting: Callable[[Any], Any]  # the value of the setting, from that of the option
     help: str
 
@@ -118,7 +118,7 @@ SETTINGS: dict[str, Setting] = {
         _STOPPING,
         default=0.2,
         option=Option(
-            "validation_share", float, lambda share: share, "Share of the training rows to validate on; 0 for none."
+            "validation_share", _SHARE, lambda share: share, "Share of the training rows to validate on; 0 for none."
         ),
         unsearched="it decides on which rows settings are compared",
     ),
@@ -135,7 +135,7 @@ SETTINGS: dict[str, Setting] = {
         default=0.5,
         option=Option(
             "tune_thresholds",
-            bool,
+            _BOOLEAN,
             lambda tune: "tune" if tune else 0.5,
             "Tune a threshold for each class, or use 0.5 for all.",
         ),
@@ -147,7 +147,7 @@ SETTINGS: dict[str, Setting] = {
         _CLASSES,
         option=Option(
             "balanced",
-            bool,
+            _BOOLEAN,
             lambda balanced: "balanced" if balanced else None,
             "Give rare classes more weight, or all the same.",
         ),
@@ -156,7 +156,7 @@ SETTINGS: dict[str, Setting] = {
         _WIDTHS,
         "Units of each hidden layer.",
         _NETWORK,
-        option=Option("width", int, lambda width: [width, width], "Units of each of the two hidden layers."),
+        option=Option("width", _integer(1), lambda width: [width, width], "Units of each of the two hidden layers."),
     ),
     "dropout": Setting(_SHARE, "Dropout after each hidden layer.", _NETWORK),
 }

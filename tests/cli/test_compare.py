@@ -108,17 +108,17 @@ def test_a_result_that_was_changed_is_told(folder: Path, done: tuple[Path, str],
         (("my.csv", *TABLE, "--systems", "C-HMCN"), "Unknown system 'C-HMCN'. Did you mean 'C-HMCNN'? Systems: "),
         (("my.csv", *TABLE, "--seeds", "0"), "--seeds"),
         (("my.csv", *TABLE, "--folds", "100"), "my.csv has 120 rows, too few for 100 folds"),
-        (("my.csv", *TABLE, "--folds", "2", "--seeds", "2"), "--seeds and --folds are both given; give one"),
+        (("my.csv", *TABLE, "--folds", "2", "--seeds", "2"), "--seeds and --folds exclude each other; use one"),
         (("my.csv", *TABLE, "-o", "model"), "model: it is no comparison, and is not written into"),
         (("my.csv", *TABLE, "-o", "my.csv"), "my.csv: the folder cannot be written to"),
         (("digits", "--option", "epochs=3"), "--option is 'epochs=3'; expected SYSTEM:name=value, such as h+:epochs"),
-        (("digits", "--option", "h+:epochs=1O"), "'1O' is no JSON, such as 50, [100, 100] or a word."),
+        (("digits", "--option", "h+:epochs=1O"), "'1O' is not JSON: expected 50, [100, 100] or a word."),
         (("digits", "--option", "f+:epoch=10"), "f+ has no option 'epoch'. Did you mean 'epochs'?"),
-        (("digits", "--option", "all:epoch=10"), "No system that is compared has an option 'epoch'."),
+        (("digits", "--option", "all:epoch=10"), "--option: none of the compared systems has a parameter 'epoch'."),
         (("digits", "--systems", "h+", "--option", "f+:epochs=10"), "options for 'f+', which is not compared: h+."),
         (("digits", "digits"), "Two data sets are called 'digits'"),
         (("digit",), "digits"),
-        (("digits", "--hierarchy", "edges.csv"), "digits is no file of your own; it takes no --hierarchy."),
+        (("digits", "--hierarchy", "edges.csv"), "digits is not a file; --hierarchy is only for a table of your own."),
     ],
 )
 def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -129,10 +129,10 @@ def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple
 
 
 def test_the_preset_is_for_all_systems_that_have_one() -> None:
-    from chmcnn.cli.compare import _options
+    from chmcnn.cli.compare import _system_parameters
 
-    found = _options(("C-HMCNN", "h+"), ["h+:preset=default", "all:schedule=cosine"], "paper")
-    assert found == {
+    parameters = _system_parameters(("C-HMCNN", "h+"), ["h+:preset=default", "all:schedule=cosine"], "paper")
+    assert parameters == {
         "C-HMCNN": {"preset": "paper", "schedule": "cosine"},
         "h+": {"preset": "default", "schedule": "cosine"},
     }

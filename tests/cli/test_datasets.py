@@ -85,8 +85,11 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
         (("show", "mine.csv", "--labels", "topics"), "there is no column 'topics'"),
         (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy is not there."),
         (("show", "digits", "-o", "picture.xyz"), "expected the ending of a picture"),
-        (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file of your own; it has no part --train."),
-        (("show", "digits", "--hierarchy", "no.csv"), "digits is no file of your own; it takes no --hierarchy."),
+        (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file; --train is only for the name of a data set."),
+        (
+            ("show", "digits", "--hierarchy", "no.csv"),
+            "digits is not a file; --hierarchy is only for",
+        ),
         (("list", "--data-dir", "nowhere"), "The folder of the data, nowhere, is not there"),
         (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, is not a file"),
     ],

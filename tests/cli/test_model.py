@@ -85,14 +85,17 @@ def test_explanations(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("train", "my.csv", "-o", "model"), "model: it exists already; name another folder with -o, or use --force"),
-        (("train", "my.csv", "-o", ".", "--force"), "it is no model, and is not written over"),
+        (("train", "my.csv", "-o", "model"), "model: already exists; choose another folder with -o, or use --force"),
+        (("train", "my.csv", "-o", ".", "--force"), "not a model folder, so it is not overwritten"),
         (("train", "no.csv", "-o", "other"), "no.csv: the file is not there."),
-        (("train", "digits", "-o", "other", "--preset", "fast"), "preset is 'fast'"),
-        (("train", "digits", "-o", "other", "--labels", "x"), "digits is no file of your own; it takes no --labels."),
+        (("train", "digits", "-o", "other", "--preset", "fast"), "--preset is 'fast'; expected 'default' or 'paper'."),
+        (
+            ("train", "digits", "-o", "other", "--labels", "x"),
+            "digits is not a file; --labels is only for",
+        ),
         (
             ("train", "digits", "-o", "other", "--test", "my.csv"),
-            "digits is no file of your own; it takes no --test.",
+            "digits is not a file; --test is only for a table of your own.",
         ),
         (
             (
@@ -111,14 +114,14 @@ def test_explanations(folder: Path) -> None:
             ),
             "has other columns than",
         ),
-        (("evaluate", "model", "digits"), "digits has other classes than the model was trained with."),
+        (("evaluate", "model", "digits"), "digits has other classes than the model was trained on."),
         (("predict", "model", "digits"), "The feature names should match those that were passed during fit."),
         (("predict", "nowhere", "new.csv"), "there is no model.json in it"),
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv exists already"),
-        (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected one of .csv, .tsv, .parquet"),
+        (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected .csv or .tsv or .parquet"),
         (("evaluate", "model", "new.csv"), "there is no column 'labels'"),
-        (("explain", "model", "new.csv", "--row", "10"), "There is no row 10: new.csv has 10, counted from 0."),
+        (("explain", "model", "new.csv", "--row", "10"), "--row is 10, but new.csv has 10 rows, counted from 0."),
     ],
 )
 def test_bad_input_is_told(folder: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -176,17 +179,15 @@ def test_a_full_disk_is_told(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_demo_is_quick_and_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
-    start = time.perf_counter()
+def test_the_demo_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert time.perf_counter() - start < 60
     assert "Training" in done.stderr
     assert "violations" in done.stdout
     assert "decided by" in done.stdout
     assert matplotlib.image.imread(tmp_path / "demo" / "digits.png").shape[1] > 1000
     assert "AU(PRC)" in (tmp_path / "demo" / "report.html").read_text()
-    assert "it exists already" in run("demo", cwd=tmp_path).stderr
+    assert "demo: already exists" in run("demo", cwd=tmp_path).stderr
     found = json.loads(ok("evaluate", "demo", "digits", "--json", cwd=tmp_path))
     assert found["auprc"]["value"] > 0.95
     assert "row 3" in ok("explain", "demo", "digits", "--row", "3", cwd=tmp_path)
@@ -226,4 +227,4 @@ def test_classes_that_no_training_row_has_are_told(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text("\n".join(["size,labels", *rows]))
     (tmp_path / "edges.csv").write_text("parent,child\nanimal,dog\nanimal,cat\nanimal,yak\n")
     arguments = ("train", "my.csv", "--hierarchy", "edges.csv", "--epochs", "1", "-o", "model")
-    assert "No training row has 'yak': it cannot be learnt." in run(*arguments, cwd=tmp_path).stderr
+    assert "No training row has 'yak': the model cannot learn it." in run(*arguments, cwd=tmp_path).stderr

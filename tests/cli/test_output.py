@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
-from chmcnn.cli import _output
+from chmcnn.cli._options import Invocation
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_the_most_specific_classes_are_label_sets(folder: Path) -> None:
     ("arguments", "told"),
     [
         (("evaluate", "model", "test.csv", "-o", "my.csv"), "my.csv exists already; name another file, or use --force"),
-        (("evaluate", "model", "test.csv", "-o", "a.html"), "a.html ends in '.html'; expected one of .json, .csv."),
+        (("evaluate", "model", "test.csv", "-o", "a.html"), "a.html ends in '.html'; expected .json or .csv."),
         (("evaluate", "model", "test.csv", "-o", "model"), "model is a folder; name a file in it"),
-        (("explain", "model", "new.csv", "-o", "a.csv"), "a.csv ends in '.csv'; expected one of .json."),
+        (("explain", "model", "new.csv", "-o", "a.csv"), "a.csv ends in '.csv'; expected .json."),
         (("explain", "model", "new.csv", "-o", "model/model.json"), "exists already"),
-        (("predict", "model", "new.csv", "--json", "-o", "a.csv"), "leave it out, and a.csv is written by its ending"),
+        (("predict", "model", "new.csv", "--json", "-o", "a.csv"), "a.csv is written by its ending; leave out --json"),
     ],
 )
 def test_a_file_that_cannot_be_is_told_before_anything_is_done(
@@ -81,4 +81,4 @@ def test_a_file_that_cannot_be_is_told_before_anything_is_done(
 def test_a_record_has_no_whole_paths_and_no_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["chmcnn", "search", "/home/me/my.csv", "-o", "out", "--storage", "postgresql://me:secret@host/db"]
     monkeypatch.setattr(sys, "argv", words)
-    assert _output.command() == "chmcnn search my.csv -o out --storage postgresql://me:***@host/db"
+    assert Invocation().command == "chmcnn search my.csv -o out --storage postgresql://me:***@host/db"

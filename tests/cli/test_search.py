@@ -105,7 +105,7 @@ def test_an_interrupt_leaves_what_was_found_so_far(
     monkeypatch.setattr(CHMCNNClassifier, "fit", stop)
     stopped = run(*own(tmp_path / "search"), "--trials", "4", cwd=folder)
     assert stopped.returncode == 130
-    assert "goes on if the same command is given again" in stopped.stderr
+    assert "Run the same command again to resume" in stopped.stderr
     assert sorted(path.name for path in (tmp_path / "search").iterdir()) == FILES
     assert pd.read_csv(tmp_path / "search" / "trials.csv")["state"].tolist() == ["finished", "finished", "running"]
     monkeypatch.undo()
@@ -118,15 +118,15 @@ def test_a_search_without_any_result_says_why(folder: Path, tmp_path: Path) -> N
     words = ("search", "my.csv", *TABLE, "--space", "wrong.json", "--sampler", "grid", "-o", tmp_path / "search")
     failed = run(*words, cwd=folder)
     assert failed.returncode == 2
-    assert "No trial was finished: Unknown class 'nobody'." in failed.stderr
-    assert f"Remove {tmp_path / 'search'} to start anew." in failed.stderr
+    assert "No trial has finished: Unknown class 'nobody'." in failed.stderr
+    assert f"Delete {tmp_path / 'search'} to start again." in failed.stderr
 
 
 @pytest.mark.parametrize("option", ["--test-share", "--validation-share"])
 def test_the_parts_of_a_known_data_set_are_not_chosen(tmp_path: Path, option: str) -> None:
     done = run("search", "digits", option, "0.1", cwd=tmp_path)
     assert done.returncode == 2
-    assert f"digits is no file of your own; it takes no {option}." in done.stderr
+    assert f"digits is not a file; {option} is only for a table of your own." in done.stderr
 
 
 @pytest.mark.parametrize(

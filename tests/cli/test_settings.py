@@ -9,7 +9,7 @@ import pytest
 from tests.cli.inside import run
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
-from chmcnn.cli import _settings
+from chmcnn.cli._settings import TrainingOptions
 from chmcnn.estimator._presets import PRESETS
 from chmcnn.settings import SETTINGS
 
@@ -20,7 +20,6 @@ OPTIONS = (
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
     *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
 )
-NOT_GIVEN: dict[str, Any] = dict.fromkeys(("width", "validation_share", "tune_thresholds", "balanced"))
 
 
 def trained(folder: Path, output: Path, *options: str | Path) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def test_options_win_over_the_file_and_a_models_settings_are_such_a_file(folder:
 def test_what_is_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text('{"epochs": null, "widths": [9], "precision": null}')
-    assert _settings.merged(file, **NOT_GIVEN) == {"widths": [9]}
+    assert TrainingOptions(file).settings() == {"widths": [9]}
 
 
 def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() -> None:
@@ -98,7 +97,7 @@ def test_a_wrong_file_is_told_with_its_name_and_the_key(tmp_path: Path, content:
     file = tmp_path / "settings.json"
     file.write_text(content)
     with pytest.raises(ChmcnnError) as caught:
-        _settings.merged(file, **NOT_GIVEN)
+        TrainingOptions(file).settings()
     assert str(caught.value).startswith(str(file))
     assert told in str(caught.value)
 
@@ -106,10 +105,14 @@ def test_a_wrong_file_is_told_with_its_name_and_the_key(tmp_path: Path, content:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("my.csv", "--schedule", "linear"), "schedule is 'linear'; expected 'constant' or 'cosine'."),
-        (("my.csv", "--learning-rate", "0"), "learning_rate is 0.0; expected a number above 0."),
+        (("my.csv", "--schedule", "linear"), "--schedule is 'linear'; expected 'constant' or 'cosine'."),
+        (("my.csv", "--width", "0"), "--width is 0; expected an integer, 1 or more."),
+        (("my.csv", "--learning-rate", "0"), "--learning-rate is 0.0; expected a number above 0."),
         (("my.csv", "--config", "none.json"), "none.json: the file cannot be read: No such file or directory."),
-        (("digits", "--validation-share", "0.1"), "digits is no file of your own; it takes no --validation-share."),
+        (
+            ("digits", "--validation-share", "0.1"),
+            "digits is not a file; --validation-share is only for",
+        ),
     ],
 )
 def test_wrong_options_are_told_before_the_training(folder: Path, options: tuple[str, ...], told: str) -> None:

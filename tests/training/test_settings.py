@@ -11,7 +11,7 @@ import pytest
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
 from chmcnn.baselines import LMLP, Logistic
-from chmcnn.cli import _settings
+from chmcnn.cli._settings import TrainingOptions
 from chmcnn.settings import SETTINGS
 from chmcnn.training import Settings
 
@@ -34,7 +34,6 @@ WRONG: dict[str, list[Any]] = {
     "dropout": [1, -0.1],
 }
 CASES = [(name, value) for name, values in WRONG.items() for value in values]
-OPTIONS: dict[str, None] = dict.fromkeys(("width", "validation_share", "tune_thresholds", "balanced"))
 X, Y = np.eye(6), [{"a"}, {"b"}, {"c"}] * 2
 
 
@@ -49,7 +48,7 @@ def test_a_wrong_value_is_refused_everywhere_with_the_same_message(tmp_path: Pat
     file.write_text(json.dumps({name: value}))
     messages = []
     with pytest.raises(ChmcnnError) as caught:
-        _settings.merged(file, **OPTIONS)
+        TrainingOptions(config=file).settings()
     messages.append(str(caught.value).removeprefix(f"{file}: "))
     with pytest.raises(ChmcnnError) as caught:
         CHMCNNClassifier(**{name: value}).fit(X, Y)

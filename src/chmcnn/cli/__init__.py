@@ -17,7 +17,7 @@ from chmcnn.cli.search import search
 from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 app = typer.Typer(
     name="chmcnn",
@@ -50,14 +50,14 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; bad input and a file that cannot be written end with a message, and exit code 2."""
+    """Run the command line; bad input or an unwritable file ends with a message and exit code 2."""
     try:
         app()
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             typer.echo(
-                "chmcnn: interrupted. A training, a search, a comparison or a reproduction goes on if the same command "
-                "is given again.",
+                "chmcnn: interrupted. Run the same command again to resume a training, search, comparison or "
+                "reproduction.",
                 err=True,
             )
         raise

@@ -1,44 +1,68 @@
-"""Data that a command is given: a data set by name, or a table of the user's own."""
+"""The data of a command: a data set by name, or a table of the user's own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from chmcnn.cli._groups import Omit, OptionGroup, flag
+from chmcnn.cli._options import Invocation
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from chmcnn import Hierarchy
+    from chmcnn._typing import Features
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.datasets import Dataset, Table
 
+_TABLE = "Your own table"
 
-class Reading(NamedTuple):
-    """How to read a table of the user's own: the options of `chmcnn.datasets.read_table`."""
 
-    hierarchy: Path | None = None
-    labels: str = "labels"
-    class_column: list[str] | None = None
-    separator: str = ";"
-    path_separator: str = "/"
-    id_column: str | None = None
-    categorical: list[str] | None = None
-    delimiter: str | None = None
+@dataclass(frozen=True)
+class TableOptions(OptionGroup):
+    """How to read a table of the user's own: the arguments of `chmcnn.datasets.read_table`."""
 
-    def table(self, path: Path, hierarchy: Any = None) -> Table:  # noqa: ANN401 -- a Hierarchy, or None
+    hierarchy: Annotated[
+        Path | None,
+        typer.Option(help="File of the hierarchy: edges (CSV), OBO, JSON or ARFF.", rich_help_panel=_TABLE),
+    ] = None
+    labels: Annotated[str, typer.Option(help="Column of labels.", rich_help_panel=_TABLE)] = "labels"
+    class_column: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of 0 and 1 for one class (repeatable).", rich_help_panel=_TABLE),
+    ] = None
+    separator: Annotated[str, typer.Option(help="Separator between labels.", rich_help_panel=_TABLE)] = ";"
+    path_separator: Annotated[
+        str, typer.Option(help="Separator between the parts of a label that is a path.", rich_help_panel=_TABLE)
+    ] = "/"
+    id_column: Annotated[
+        str | None, typer.Option(help="Column with the names of the rows.", rich_help_panel=_TABLE)
+    ] = None
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Column of categories (repeatable).", rich_help_panel=_TABLE)
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="Separator between cells. Default: comma in .csv, else tab.", rich_help_panel=_TABLE),
+    ] = None
+
+    def read(self, path: Path, hierarchy: Hierarchy | None = None) -> Table:
         """Read features and labels."""
         from chmcnn.datasets import read_table
 
-        known = hierarchy or self.hierarchy
+        classes = hierarchy or self.hierarchy
         if path.suffix == ".arff":
-            return read_table(path, known)
+            return read_table(path, classes)
         return read_table(
             path,
-            known,
+            classes,
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
@@ -47,11 +71,67 @@ class Reading(NamedTuple):
             delimiter=self.delimiter,
         )
 
-    def refuse(self, name: str) -> None:
-        """Refuse options that are for tables, where the data is none."""
-        for option, value in self._asdict().items():
-            if value != self._field_defaults[option]:
-                raise DatasetError(f"{name} is no file of your own; it takes no --{option.replace('_', '-')}.")
+
+FeatureTable = Annotated[
+    TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical")
+]
+"""How to read a table without labels for a model, which knows its classes and categories."""
+
+
+@dataclass(frozen=True)
+class HoldOutOptions(OptionGroup):
+    """Which rows to test on."""
+
+    test: Annotated[Path | None, typer.Option(help="Table to test on, instead of a share of the rows.")] = None
+    test_share: Annotated[
+        float | None, typer.Option(min=0, max=0.9, help="Share of the rows to hold out for the test. Default: 0.2.")
+    ] = None
+
+    def split(self, path: Path, table_options: TableOptions, seed: int) -> Parts:
+        """Read a table of the user's own, and hold out rows to test on unless another table has them."""
+        from chmcnn.datasets import Dataset, split
+
+        if self.test is not None and self.test_share is not None:
+            raise DatasetError("--test and --test-share both say what to test on; use one of them.")
+        table = table_options.read(path)
+        if self.test is not None:
+            test = table_options.read(self.test, table.hierarchy)
+            Dataset(path.name, table, test, test)  # refuses other columns before the training
+            return Parts(path.name, {"train": table, "test": test})
+        share = 0.2 if self.test_share is None else self.test_share
+        if share == 0:
+            return Parts(path.name, {"train": table})
+        train, test = split(table, 1 - share, share, seed=seed)
+        return Parts(path.name, {"train": train, "test": test})
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The tables of a data set, or of the user's own table, which has no validation rows, and maybe no test rows."""
+
+    title: str
+    tables: Mapping[str, Table]
+    evaluated: NDArray[np.bool_] | None = None  # None: the estimator decides
+
+    @classmethod
+    def of(cls, data: Dataset) -> Parts:
+        """Return the parts of a data set."""
+        return cls(data.title, data.parts, data.evaluated)
+
+    @property
+    def train(self) -> Table:
+        """The rows to train on, or all rows."""
+        return next(iter(self.tables.values()))
+
+    @property
+    def valid(self) -> Table | None:
+        """The rows to validate on."""
+        return self.tables.get("valid")
+
+    @property
+    def test(self) -> Table | None:
+        """The rows to test on."""
+        return self.tables.get("test")
 
 
 def is_file(name: str) -> bool:
@@ -59,94 +139,66 @@ def is_file(name: str) -> bool:
     return bool(Path(name).suffix) or Path(name).is_file()
 
 
-class Job(NamedTuple):
-    """What to train on, and to test on."""
-
-    title: str
-    train: Table
-    valid: Table | None
-    test: Table | None
-    evaluated: NDArray[np.bool_] | None
-
-    def never_seen(self) -> list[str]:
-        """Classes that no training row has."""
-        seen = self.train.Y.any(axis=0)
-        return [name for name, has in zip(self.train.hierarchy.classes, seen, strict=True) if not has]
+def refuse_option(name: str, option: str) -> None:
+    """Refuse an option for tables of the user's own, because the data is a data set by name."""
+    raise DatasetError(f"{name} is not a file; {flag(option)} is only for a table of your own.")
 
 
-def known(  # noqa: PLR0913 -- what a data set is found by
-    name: str,
-    data_dir: Path | None,
-    reading: Reading,
-    named: Mapping[str, Path] | None = None,
-    *,
-    seed: int = 0,
-    quiet: bool = False,
+def refuse_table_options(name: str, *groups: OptionGroup) -> None:
+    """Refuse each option of the groups that was given."""
+    for group in groups:
+        for field in fields(group):
+            if getattr(group, field.name) != field.default:
+                refuse_option(name, field.name)
+
+
+def load(
+    name: str, call: Invocation, *refused: OptionGroup, files: Mapping[str, Path] | None = None, seed: int = 0
 ) -> Dataset:
-    """A data set by name."""
+    """Load a data set by name; refuse the options of groups that are for tables of the user's own."""
     from chmcnn.datasets import load
 
-    reading.refuse(name)
-    return load(name, data_dir=data_dir, named=named, seed=seed, quiet=quiet)
+    refuse_table_options(name, *refused)
+    return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
 
 
-def known_job(data: Dataset) -> Job:
-    """A data set, with the parts that it has."""
-    return Job(data.title, data.train, data.valid, data.test, data.evaluated)
-
-
-def own_job(path: Path, reading: Reading, test: Path | None, share: float, seed: int) -> Job:
-    """A table of the user's own, tested on another one, or on a share of its rows."""
-    from chmcnn.datasets import Dataset, split
-
-    table = reading.table(path)
-    if test is not None:
-        tested = reading.table(test, table.hierarchy)
-        Dataset(path.name, table, tested, tested)  # refuses other columns before the training
-        return Job(path.name, table, None, tested, None)
-    if share == 0:
-        return Job(path.name, table, None, None, None)
-    held_in, held_out = split(table, 1 - share, share, seed=seed)
-    return Job(path.name, held_in, None, held_out, None)
-
-
-def features_for(model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading, *, quiet: bool) -> Any:  # noqa: ANN401
-    """Features to predict: the test part of a data set, or the columns of a table that the model was trained with."""
+def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
+    """Return features to predict: the test part of a data set, or the columns of a table that the model needs."""
     from chmcnn.datasets import arff, read_features
 
     if not is_file(name):
-        return known(name, data_dir, reading, quiet=quiet).test.X
+        return load(name, call, table_options).test.X
     path = Path(name)
     if path.suffix == ".arff":
         return arff.read(path).features
-    columns = list(getattr(model, "feature_names_in_", []))
-    kinds = dict(zip(columns, model.preprocessor_.categories_, strict=False))
-    categorical = [column for column in columns if kinds[column] is not None]
     return read_features(
         path,
-        id_column=reading.id_column,
-        categorical=[*categorical, *(reading.categorical or ())],
-        delimiter=reading.delimiter,
-        columns=columns or None,
+        id_column=table_options.id_column,
+        categorical=_categorical(model, table_options),
+        delimiter=table_options.delimiter,
+        columns=list(getattr(model, "feature_names_in_", ())) or None,
     )
 
 
-def labelled_for(
-    model: CHMCNNClassifier, name: str, data_dir: Path | None, reading: Reading, *, quiet: bool
-) -> tuple[Any, NDArray[np.bool_]]:
-    """Features and labels to evaluate on."""
+def read_labelled(
+    model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation
+) -> tuple[Features, NDArray[np.bool_]]:
+    """Return features and labels to evaluate on."""
     if not is_file(name):
-        data = known(name, data_dir, reading, quiet=quiet)
+        data = load(name, call, table_options)
         if data.hierarchy != model.hierarchy_:
-            raise DatasetError(f"{name} has other classes than the model was trained with.")
+            raise DatasetError(f"{name} has other classes than the model was trained on.")
         return data.test.X, data.test.Y
-    known_to_model = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
-    categorical = [str(column) for column, categories in known_to_model if categories is not None]
-    table = reading._replace(categorical=[*categorical, *(reading.categorical or ())]).table(
-        Path(name), model.hierarchy_
-    )
-    names = list(getattr(model, "feature_names_in_", table.X.columns))
-    missing = [column for column in names if column not in table.X.columns]
+    options = replace(table_options, categorical=_categorical(model, table_options))
+    table = options.read(Path(name), model.hierarchy_)
+    columns = list(getattr(model, "feature_names_in_", table.X.columns))
+    missing = [column for column in columns if column not in table.X.columns]
     if missing:
-        raise DatasetError(f"{name} has no column {missing[0]!r}, which the model was trained with.")
-    return table.X[names], table.Y
+        raise DatasetError(f"{name} has no column {missing[0]!r}, but the model was trained on it.")
+    return table.X[columns], table.Y
+
+
+def _categorical(model: CHMCNNClassifier, table_options: TableOptions) -> list[str]:
+    """Return the columns of categories: those of the model, and those that the user names."""
+    columns: Any = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
+    return [*(str(name) for name, categories in columns if categories is not None), *(table_options.categorical or ())]

@@ -1,137 +1,169 @@
-"""What commands leave behind: files, JSON, tables and notices."""
+"""What commands write and print: files, JSON, tables and notices."""
 
 from __future__ import annotations
 
-import re
-import shlex
-import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chmcnn.cli._groups import OptionGroup
+from chmcnn.cli._options import Force, Invocation
 from chmcnn.errors import ChmcnnError, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from chmcnn._typing import JSONValue
     from chmcnn.classifier import CHMCNNClassifier
-    from chmcnn.cli._data import Job
+    from chmcnn.cli._data import Parts
     from chmcnn.evaluation import Evaluation
 
 REPORT = "report.html"
+ModelFolder = Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")]
 
 
-def refuse_file(output: Path | None, endings: tuple[str, ...], *, force: bool) -> None:
-    """Refuse a file that must not be written over, or of an unknown kind, before any work is done for it."""
-    from chmcnn._io.files import refuse_existing
+@dataclass(frozen=True)
+class FileOutput(OptionGroup):
+    """The file that a command writes. A command says in a subclass what is in it."""
 
-    if output is None:
-        return
-    refuse_existing(output, force=force)
-    if output.suffix.lower() not in endings:
-        raise ChmcnnError(f"{output} ends in {output.suffix!r}; expected one of {', '.join(endings)}.")
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None
+    force: Force = False
 
+    def check(self, *suffixes: str) -> None:
+        """Refuse a file that must not be overwritten, or of an unknown kind, before any work is done for it."""
+        from chmcnn._io.files import refuse_existing
 
-def refuse_folder(output: Path, *, force: bool) -> None:
-    """Refuse a folder that must not be written over, before any work is done for it."""
-    if output.exists() and not force:
-        raise ModelError("it exists already; name another folder with -o, or use --force to write over it", output)
-    if output.exists() and not (output / "model.json").is_file():
-        raise ModelError("it is no model, and is not written over; name another folder with -o", output)
-
-
-def notice(text: str, *, quiet: bool) -> None:
-    """Tell something that is no result: on standard error, or not at all."""
-    if not quiet:
-        typer.echo(text, err=True)
+        if self.output is None:
+            return
+        refuse_existing(self.output, force=self.force)
+        if self.output.suffix.lower() not in suffixes:
+            raise ChmcnnError(f"{self.output} ends in {self.output.suffix!r}; expected {' or '.join(suffixes)}.")
 
 
-def print_json(content: Any) -> None:  # noqa: ANN401 -- what JSON can hold
-    """Print JSON."""
-    from chmcnn._io.strict_json import dumps
+@dataclass(frozen=True)
+class PictureOutput(OptionGroup):
+    """The picture that a command writes."""
 
-    typer.echo(dumps(content))
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Picture to write, such as PNG, PDF or SVG. Default: NAME.png."),
+    ] = None
+    force: Force = False
+
+    def path(self, default: Path) -> Path:
+        """Return the path, or the default; refuse one that must not be overwritten, or is not that of a picture."""
+        from chmcnn._io.files import refuse_existing
+        from chmcnn.report import refuse_format
+
+        path = self.output or default
+        refuse_existing(path, force=self.force)
+        refuse_format(path)
+        return path
+
+
+@dataclass(frozen=True)
+class ModelOutput(OptionGroup):
+    """The folder of the model that a command trains."""
+
+    output: ModelFolder = Path("model")
+    force: Force = False
+
+    def check(self) -> None:
+        """Refuse a folder that must not be overwritten, before any work is done for it."""
+        if self.output.exists() and not self.force:
+            raise ModelError(
+                "already exists; choose another folder with -o, or use --force to overwrite it", self.output
+            )
+        if self.output.exists() and not (self.output / "model.json").is_file():
+            raise ModelError("not a model folder, so it is not overwritten; choose another folder with -o", self.output)
+
+    def save(
+        self,
+        model: CHMCNNClassifier,
+        parts: Parts,
+        evaluation: Evaluation | None,
+        files: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Write the model with its report and other files, all at once."""
+        from chmcnn.estimator import save
+        from chmcnn.report.page import page
+
+        rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
+        facts = {
+            "rows": ", ".join(f"{len(table):,} {part}" for part, table in rows.items() if table is not None),
+            "features": f"{len(parts.train.feature_names):,}",
+            "classes": f"{int(model.evaluated_.sum()):,} evaluated",
+            "hierarchy": repr(model.hierarchy_),
+            "trained": f"{sum(epoch.seconds for epoch in model.history_):.1f} s, preset {model.preset}",
+            "best epoch": str(model.best_epoch_),
+        }
+        report = page(model, parts.train, evaluation, title=f"chmcnn: {parts.title}", facts=facts)
+        save(model, self.output, force=self.force, further={REPORT: report.encode(), **(files or {})})
+
+    def result(self, model: CHMCNNClassifier, evaluation: Evaluation | None) -> dict[str, JSONValue]:
+        """Return the result of a training, for machines."""
+        result: dict[str, JSONValue] = {"model": str(self.output), "report": str(self.output / REPORT)}
+        result |= {"best epoch": model.best_epoch_, "validation AU(PRC)": model.best_score_}
+        return result | ({"test": evaluation.facts()} if evaluation else {})
+
+    def print(self, evaluation: Evaluation | None) -> None:
+        """Print the result of a training."""
+        if evaluation:
+            print_evaluation(evaluation)
+        typer.echo(f"Model:  {self.output}\nReport: {self.output / REPORT}")
+
+
+def evaluate_test_rows(model: CHMCNNClassifier, parts: Parts, call: Invocation) -> Evaluation | None:
+    """Evaluate a model on the test rows; None if there are none, or none has a class that is evaluated."""
+    from chmcnn.evaluation import evaluate
+    from chmcnn.metrics import information_content
+
+    if parts.test is None or not parts.test.Y[:, model.evaluated_].any():
+        return None
+    content, title = information_content(parts.train.Y, model.hierarchy_), f"test part of {parts.title}"
+    return evaluate(model, parts.test.X, parts.test.Y, title, information=content, progress=not call.quiet)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print a table of measures."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    title = f"{evaluation.title}: {evaluation.rows:,} rows, {evaluation.classes:,} classes"
+    table = Table(title=escape(title), show_header=False)
+    value, low, high = evaluation.auprc
+    table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{value:.3f}[/bold] ({low:.3f} to {high:.3f})")
+    for name, figure in evaluation.figures.items():
+        table.add_row(name, f"{int(figure):,}" if name == "violations" else f"{figure:.3f}")
+    for name, field in (("AU(PRC)", "auprc"), ("hierarchical F", "f")):
+        levels = ", ".join(f"{level}: {getattr(figures, field):.2f}" for level, figures in evaluation.levels.items())
+        table.add_row(f"{name} by level", levels)
+    Console().print(table)
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, all at once."""
+    """Write a text file, all at once."""
     from chmcnn._io.files import atomic
 
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def print_evaluation(found: Evaluation) -> None:
-    """Print a table of measures."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(f"{found.title}: {found.rows:,} rows, {found.classes:,} classes"), show_header=False)
-    value, low, high = found.auprc
-    table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{value:.3f}[/bold] ({low:.3f} to {high:.3f})")
-    for name, figure in found.figures.items():
-        table.add_row(name, f"{int(figure):,}" if name == "violations" else f"{figure:.3f}")
-    for name, field in (("AU(PRC)", "auprc"), ("hierarchical F", "f")):
-        levels = ", ".join(f"{level}: {getattr(each, field):.2f}" for level, each in found.levels.items())
-        table.add_row(f"{name} by level", levels)
-    Console().print(table)
-
-
-def tested(model: CHMCNNClassifier, job: Job, *, quiet: bool) -> Evaluation | None:
-    """Measure the model on the test rows, if they have any class that counts."""
-    from chmcnn.evaluation import evaluate
-    from chmcnn.metrics import information_content
-
-    if job.test is None or not job.test.Y[:, model.evaluated_].any():
-        return None
-    content, title = information_content(job.train.Y, model.hierarchy_), f"test part of {job.title}"
-    return evaluate(model, job.test.X, job.test.Y, title, information=content, progress=not quiet)
+# for `chmcnn reproduce`
 
 
 def command() -> str:
-    """What the user typed, for the record: of whole paths only the name, and without the password of a database."""
-    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
-    return re.sub(r"(://[^:/@\s]+:)[^@\s]+@", r"\1***@", shlex.join(["chmcnn", *words]))
+    """Return the command line, for the record."""
+    return Invocation().command
 
 
-def save(  # noqa: PLR0913 -- what the folder is made of
-    model: CHMCNNClassifier,
-    job: Job,
-    evaluation: Evaluation | None,
-    output: Path,
-    *,
-    force: bool,
-    further: Mapping[str, bytes] | None = None,
-) -> None:
-    """Write the model with its report and further files, all at once."""
-    from chmcnn.estimator import _model_files
-    from chmcnn.report.page import page
-
-    facts = {
-        "rows": f"{len(job.train):,} to train on"
-        + (f", {len(job.valid):,} to stop by" if job.valid is not None else "")
-        + (f", {len(job.test):,} to test on" if job.test is not None else ""),
-        "features": f"{len(job.train.feature_names):,}",
-        "classes": f"{int(model.evaluated_.sum()):,} that count",
-        "hierarchy": repr(model.hierarchy_),
-        "trained": f"{sum(epoch.seconds for epoch in model.history_):.1f} s, preset {model.preset}",
-        "best epoch": str(model.best_epoch_),
-    }
-    report = page(model, job.train, evaluation, title=f"chmcnn: {job.title}", facts=facts)
-    _model_files.save(model, output, force=force, further={REPORT: report.encode(), **(further or {})})
+def notice(text: str, *, quiet: bool) -> None:
+    """Print a message that is not a result."""
+    Invocation(quiet=quiet).notify(text)
 
 
-def outcome(model: CHMCNNClassifier, evaluation: Evaluation | None, output: Path) -> dict[str, Any]:
-    """What came of a training, for machines."""
-    found: dict[str, Any] = {"model": str(output), "report": str(output / REPORT)}
-    found |= {"best epoch": model.best_epoch_, "validation AU(PRC)": model.best_score_}
-    return found | ({"test": evaluation.facts()} if evaluation else {})
-
-
-def show(evaluation: Evaluation | None, output: Path) -> None:
-    """Print what came of a training."""
-    if evaluation:
-        print_evaluation(evaluation)
-    typer.echo(f"Model:  {output}\nReport: {output / REPORT}")
+def print_json(content: JSONValue) -> None:
+    """Print a result as JSON."""
+    Invocation(json=True).print_json(content)

@@ -1,32 +1,72 @@
-"""How to train: options of the command line, over a file of settings."""
+"""How to train: an option for each setting, over a file of settings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated
 
-from chmcnn.settings import check_settings, read
+import typer
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from chmcnn._typing import JSONValue
+from chmcnn.cli._data import refuse_option
+from chmcnn.cli._groups import OptionGroup, flag
+from chmcnn.errors import ChmcnnError
+from chmcnn.settings import SETTINGS, Option, Setting, check_settings, read
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        help='JSON file of settings by the names of the estimator, such as {"widths": \\[500, 500], "epochs": 50}. '
+        "Options take precedence.",
+        rich_help_panel=SETTINGS["preset"].group,
+    ),
+]
 
 
-def merged(
-    config: Path | None,
-    *,
-    width: int | None,
-    validation_share: float | None,
-    tune_thresholds: bool | None,
-    balanced: bool | None,
-    **same: Any,  # noqa: ANN401 -- options that are called as the setting is
-) -> dict[str, Any]:
-    """The settings of a file, and those of the command line, which win; None is what was not given."""
-    options = same | {
-        "widths": None if width is None else [width, width],
-        "validation": validation_share,
-        "threshold": None if tune_thresholds is None else "tune" if tune_thresholds else 0.5,
-        "class_weight": "balanced" if balanced else None,
-    }
-    settings = (check_settings(read(config), config) if config else {}) | check_settings(options, None)
-    if balanced is False:
-        settings.pop("class_weight", None)
-    return settings
+class TrainingOptions(OptionGroup):
+    """An option for each of `chmcnn.settings.SETTINGS`, and ``--config``."""
+
+    def __init__(self, config: Path | None = None, **options: JSONValue) -> None:
+        self.config = config
+        self.options = options  # by the name of the option; None where it was not given
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """Return one parameter of a command for each option."""
+        config = Parameter("config", Parameter.KEYWORD_ONLY, default=None, annotation=Config)
+        return [config, *(_parameter(_option(name), setting) for name, setting in SETTINGS.items())]
+
+    def settings(self) -> dict[str, JSONValue]:
+        """Return the settings of the file and those of the command line, which take precedence."""
+        settings = check_settings(read(self.config), self.config) if self.config else {}
+        for name in SETTINGS:
+            option = _option(name)
+            value = self.options.get(option.name)
+            if value is None:
+                continue
+            if not option.domain.allows(value):
+                raise ChmcnnError(f"{flag(option.name)} is {value!r}; expected {option.domain.expected}.")
+            settings[name] = option.setting(value)
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def refuse_validation_share(self, name: str) -> None:
+        """Refuse to draw validation rows from a data set, which has its own."""
+        if self.options.get("validation_share") is not None:
+            refuse_option(name, "validation_share")
+
+
+def _option(name: str) -> Option:
+    """Return the option of a setting."""
+    setting = SETTINGS[name]
+    return setting.option or Option(name, setting.domain, lambda value: value, setting.help)
+
+
+def _parameter(option: Option, setting: Setting) -> Parameter:
+    is_switch = option.domain.type is bool
+    names = [f"{flag(option.name)}/{flag(f'no_{option.name}')}"] if is_switch else [flag(option.name)]
+    default = None if is_switch or setting.default is None else f"Default: {setting.default}."
+    info = typer.Option(*names, help=" ".join(filter(None, (option.help, default))), rich_help_panel=setting.group)
+    return Parameter(
+        option.name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[option.domain.type | None, info]
+    )

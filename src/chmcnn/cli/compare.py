@@ -2,80 +2,68 @@
 
 from __future__ import annotations
 
-import json as json_
+import json
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._options import (
-    Categorical,
-    ClassColumn,
-    DataDir,
-    Delimiter,
-    Hierarchy,
-    IdColumn,
-    Json,
-    Labels,
-    PathSeparator,
-    Quiet,
-    Separator,
-)
+from chmcnn.cli._groups import OptionGroup, expand_groups
+from chmcnn.cli._options import RUNNING, Invocation
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from chmcnn._typing import JSONValue
     from chmcnn.comparison import Source
 
 _EVERY = "all"
 
 
-def compare(  # noqa: PLR0913 -- one for each option
+@dataclass(frozen=True)
+class ComparisonOptions(OptionGroup):
+    """What to compare, and how."""
+
+    systems: Annotated[
+        str, typer.Option(help="Names separated by commas, or all; the others are tested against the first.")
+    ] = _EVERY
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of runs of each system. Default: 3.")] = None
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Cross-validate instead of using seeds; the test rows of a data set are left out."),
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter of a system, such as h+:epochs=50 or all:epochs=50 (repeatable)."),
+    ] = None
+    preset: Annotated[str | None, typer.Option(help="Recipe of all systems that have one: default or paper.")] = None
+    missing: Annotated[
+        Literal["last", "omit"],
+        typer.Option(help="In average ranks, rank a missing result last, or omit its data set."),
+    ] = "last"
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes. Default: one for each core.", rich_help_panel=RUNNING),
+    ] = None
+
+
+@expand_groups
+def compare(
     data: Annotated[list[str], typer.Argument(help="Data sets, or tables of your own: CSV, TSV, Parquet or ARFF.")],
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder of results; a comparison that is there goes on.")
+        Path, typer.Option("--output", "-o", help="Folder of results; an unfinished comparison in it resumes.")
     ] = Path("comparison"),
-    systems: Annotated[
-        str, typer.Option(help="Names with commas between them, or all; the others are tested against the first.")
-    ] = _EVERY,
-    seeds: Annotated[int | None, typer.Option(min=1, help="How often to run each; 3 by default.")] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(min=2, help="In place of seeds: cross-validation, of a data set by name without its test rows."),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of a system, such as h+:epochs=50 or all:epochs=50; may be given again."),
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="The recipe of all systems that have one: default or paper.")
-    ] = None,
-    missing: Annotated[
-        Literal["last", "omit"],
-        typer.Option(help="In average ranks, a missing result is last, or its data set is left out."),
-    ] = "last",
-    json: Json = False,
-    data_dir: DataDir = None,
-    hierarchy: Hierarchy = None,
-    labels: Labels = "labels",
-    class_column: ClassColumn = None,
-    separator: Separator = ";",
-    path_separator: PathSeparator = "/",
-    id_column: IdColumn = None,
-    categorical: Categorical = None,
-    delimiter: Delimiter = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes at once; by default one for each core.", rich_help_panel="Running"),
-    ] = None,
-    quiet: Quiet = False,
+    options: ComparisonOptions,
+    table: _data.TableOptions,
+    call: Invocation,
 ) -> None:
-    """Run several systems on the same data, and tell which is better, and whether that may be chance.
+    """Run several systems on the same data, and report which is better and whether that may be chance.
 
-    Each result is kept in a file: the same command goes on after an interrupt.
+    Every result is saved in a file: after an interrupt, the same command resumes the comparison.
 
     A table of your own is tested on 20 % of its rows, drawn with the seed, or in folds.
 
@@ -90,8 +78,8 @@ def compare(  # noqa: PLR0913 -- one for each option
 
     chmcnn compare digits --systems C-HMCNN,h+ --option all:epochs=20 --option h+:dropout=0.5
     """
-    if seeds is not None and folds is not None:
-        raise ChmcnnError("--seeds and --folds are both given; give one of them.")
+    if options.seeds is not None and options.folds is not None:
+        raise ChmcnnError("--seeds and --folds exclude each other; use one of them.")
 
     from chmcnn import comparison
     from chmcnn._io.strict_json import dumps
@@ -99,75 +87,81 @@ def compare(  # noqa: PLR0913 -- one for each option
     from chmcnn.report.comparing import Display, print_comparison
     from chmcnn.report.comparison import page
 
-    different = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
-    chosen = different if systems == _EVERY else tuple(filter(None, map(str.strip, systems.split(","))))
-    plan = comparison.Plan(chosen, seeds or 3, folds, _options(chosen, option or [], preset))
-    reading = _data.Reading(
-        hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
-    )
+    systems = tuple(filter(None, map(str.strip, options.systems.split(","))))
+    if options.systems == _EVERY:
+        systems = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
+    parameters = _system_parameters(systems, options.option or [], options.preset)
+    plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters)
     if not any(map(_data.is_file, data)):
-        reading.refuse(data[0])
-    sources = [_source(name, data_dir, reading, quiet=quiet) for name in data]
+        _data.refuse_table_options(data[0], table)
+    sources = [_source(name, table, call) for name in data]
     comparison.prepare(output)
-    command = _output.command()
-    total = len(sources) * len(chosen) * (folds or plan.seeds)
-    with Display(chosen, total, quiet=quiet) as progress:
+    total = len(sources) * len(systems) * (options.folds or plan.seeds)
+    with Display(systems, total, quiet=call.quiet) as progress:
         try:
-            found = comparison.compare(
-                sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress
+            result = comparison.compare(
+                sources,
+                plan,
+                output,
+                jobs=options.jobs,
+                missing=options.missing,
+                command=call.command,
+                progress=progress,
             )
         except ChmcnnError:
             with suppress(OSError):  # of a folder with results in it
                 (output / comparison.RUNS).rmdir()
                 output.rmdir()
             raise
-    _output.write(output / "comparison.json", dumps(found.facts()))
-    _output.write(output / "comparison.html", page(found, command))
-    if json:
-        _output.print_json(found.facts())
+    _output.write(output / "comparison.json", dumps(result.facts()))
+    _output.write(output / "comparison.html", page(result, call.command))
+    if call.print_json(result.facts()):
         return
-    print_comparison(found)
+    print_comparison(result)
     typer.echo(f"Report:  {output / 'comparison.html'}\nFigures: {output / 'comparison.json'}")
 
 
-def _source(name: str, data_dir: Path | None, reading: _data.Reading, *, quiet: bool) -> Source:
+def _source(name: str, table: _data.TableOptions, call: Invocation) -> Source:
     from chmcnn.comparison import Source
     from chmcnn.datasets.catalogue import EMBEDDED, catalogue
     from chmcnn.datasets.registry import locate
 
     if _data.is_file(name):
-        return Source(Path(name).name, reading.table(Path(name)))
+        return Source(Path(name).name, table.read(Path(name)))
     if name != EMBEDDED:
-        locate(catalogue()[name].files.values(), data_dir, quiet=quiet)  # downloads what is not here, before all else
-    return Source(name, data_dir=data_dir)
+        locate(catalogue()[name].files.values(), call.data_dir, quiet=call.quiet)  # downloads come first
+    return Source(name, data_dir=call.data_dir)
 
 
-def _options(systems: tuple[str, ...], given: list[str], preset: str | None) -> dict[str, dict[str, Any]]:
-    """Parameters by system: the preset, then those for all that have them, then those for one."""
+def _system_parameters(
+    systems: tuple[str, ...], options: list[str], preset: str | None
+) -> dict[str, dict[str, JSONValue]]:
+    """Return parameters by system: the preset, then those for all systems that have them, then those for one."""
     from chmcnn.baselines import system
 
-    known = {name: set(system(name)().get_params()) for name in systems}
-    found: dict[str, dict[str, Any]] = {
-        name: {"preset": preset} if preset and "preset" in known[name] else {} for name in systems
+    names = {name: set(system(name)().get_params()) for name in systems}
+    parameters: dict[str, dict[str, JSONValue]] = {
+        name: {"preset": preset} if preset and "preset" in names[name] else {} for name in systems
     }
-    parsed = [_parsed(each) for each in given]
-    for whose, name, value in sorted(parsed, key=lambda each: each[0] != _EVERY):
-        takers = [each for each in systems if name in known[each]] if whose == _EVERY else [whose]
-        if not takers:
-            raise ChmcnnError(f"No system that is compared has an option {name!r}.")
-        for each in takers:
-            found.setdefault(each, {})[name] = value
-    return found
+    for target, name, value in sorted(map(_parse, options), key=lambda option: option[0] != _EVERY):
+        targets = [candidate for candidate in systems if name in names[candidate]] if target == _EVERY else [target]
+        if not targets:
+            raise ChmcnnError(f"--option: none of the compared systems has a parameter {name!r}.")
+        for system_name in targets:
+            parameters.setdefault(system_name, {})[name] = value
+    return parameters
 
 
-def _parsed(text: str) -> tuple[str, str, Any]:
-    matched = re.fullmatch(r"([^:]+):(\w+)=(.+)", text)
-    if not matched:
+def _parse(text: str) -> tuple[str, str, JSONValue]:
+    match = re.fullmatch(r"([^:]+):(\w+)=(.+)", text)
+    if not match:
         raise ChmcnnError(f"--option is {text!r}; expected SYSTEM:name=value, such as h+:epochs=50.")
-    whose, name, value = matched.groups()
+    target, name, value = match.groups()
     try:
-        return whose, name, json_.loads(value)
-    except json_.JSONDecodeError:
+        return target, name, json.loads(value)
+    except json.JSONDecodeError:
         if not re.fullmatch(r"[A-Za-z]\w*", value):
-            raise ChmcnnError(f"--option {text!r}: {value!r} is no JSON, such as 50, [100, 100] or a word.") from None
-        return whose, name, value
+            raise ChmcnnError(
+                f"--option is {text!r}; {value!r} is not JSON: expected 50, [100, 100] or a word."
+            ) from None
+        return target, name, value

@@ -1,45 +1,34 @@
-"""`chmcnn datasets`: which data sets there are, fetching their files, and looking at one."""
+"""`chmcnn datasets`: list data sets, download their files, and describe one."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from chmcnn.cli import _data, _output
-from chmcnn.cli._options import (
-    Categorical,
-    ClassColumn,
-    DataDir,
-    Delimiter,
-    Force,
-    Hierarchy,
-    IdColumn,
-    Json,
-    Labels,
-    PathSeparator,
-    Quiet,
-    Separator,
-)
+from chmcnn.cli import _data
+from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
+from chmcnn.cli._options import Invocation
+from chmcnn.cli._output import PictureOutput
+from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing import Any
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from chmcnn.datasets import Table
+    from chmcnn._typing import JSONValue
     from chmcnn.datasets.catalogue import Entry
 
-app = typer.Typer(no_args_is_help=True, help="Data sets: list them, fetch their files, look at one.")
+app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, and describe one.")
 
 _COUNTS = ("train", "valid", "test", "features", "classes", "edges", "depth")
 
 
 @app.command("list")
-def list_(*, data_dir: DataDir = None, json: Json = False) -> None:
-    """List the data sets: their size, and whether their files are here.
+@expand_groups
+def list_(*, call: Annotated[Invocation, Omit("quiet")]) -> None:
+    """List the data sets with their sizes, and say whether their files are available.
 
     [bold]Examples[/bold]
 
@@ -47,9 +36,8 @@ def list_(*, data_dir: DataDir = None, json: Json = False) -> None:
 
     chmcnn datasets list --data-dir ~/C-HMCNN --json
     """
-    rows = [_embedded(), *(_listed(entry, data_dir) for entry in _catalogue())]
-    if json:
-        _output.print_json(rows)
+    rows = [_embedded(), *(_row(entry, call.data_dir) for entry in _catalogue())]
+    if call.print_json(rows):
         return
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -63,18 +51,20 @@ def list_(*, data_dir: DataDir = None, json: Json = False) -> None:
         counts = (row[name] for name in _COUNTS)
         shown.add_row(row["name"], *("-" if count is None else f"{count:,}" for count in counts), row["files"])
     Console().print(shown)
-    typer.echo("Classes without the roots, which no measure counts. '-' for rows: drawn from train, or not known.")
+    typer.echo(
+        "Classes do not include the roots, which are not evaluated. '-': the rows are drawn from train, or not known."
+    )
 
 
 @app.command()
+@expand_groups
 def fetch(
     names: Annotated[list[str] | None, typer.Argument(help="Data sets; see `chmcnn datasets list`.")] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="All of them, some 75 MB.")] = False,
-    data_dir: DataDir = None,
-    quiet: Quiet = False,
+    everything: Annotated[bool, typer.Option("--all", help="All data sets, about 75 MB.")] = False,
+    call: Annotated[Invocation, Omit("json")],
 ) -> None:
-    """Download the files of data sets into the user's cache, and verify them. Those that are here are kept.
+    """Download the files of data sets into the user's cache, and verify them. Available files are not downloaded again.
 
     [bold]Examples[/bold]
 
@@ -84,40 +74,40 @@ def fetch(
     """
     from chmcnn.datasets.catalogue import EMBEDDED, catalogue
     from chmcnn.datasets.registry import locate
-    from chmcnn.errors import DatasetError
 
     if everything == bool(names):
         raise DatasetError("Name the data sets to fetch, or use --all; not both.")
-    known = catalogue()
-    wanted = list(known.entries) if everything else [name for name in names or () if name != EMBEDDED]
-    for entry in [known[name] for name in wanted]:
-        found = locate(entry.files.values(), data_dir, quiet=quiet)
-        typer.echo(f"{entry.name}: {', '.join(str(path) for path in found.values())}")
+    entries = catalogue()
+    wanted = list(entries.entries) if everything else [name for name in names or () if name != EMBEDDED]
+    for entry in [entries[name] for name in wanted]:
+        paths = locate(entry.files.values(), call.data_dir, quiet=call.quiet)
+        typer.echo(f"{entry.name}: {', '.join(map(str, paths.values()))}")
     if EMBEDDED in (names or ()):
         typer.echo(f"{EMBEDDED}: inside the package")
 
 
+@dataclass(frozen=True)
+class PartFiles(OptionGroup):
+    """Files of the user's own in place of those of a data set."""
+
+    train: Annotated[Path | None, typer.Option(help="Train file of your own; not verified.")] = None
+    valid: Annotated[Path | None, typer.Option(help="Validation file of your own; not verified.")] = None
+    test: Annotated[Path | None, typer.Option(help="Test file of your own; not verified.")] = None
+
+    def paths(self) -> dict[str, Path]:
+        """Return the files that were given, by part."""
+        return {part: path for part, path in asdict(self).items() if path}
+
+
 @app.command()
-def show(  # noqa: PLR0913 -- one for each option
-    name: Annotated[str, typer.Argument(help="A data set, or a file of your own: CSV, TSV, Parquet or ARFF.")],
+@expand_groups
+def show(
+    name: Annotated[str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet or ARFF.")],
     *,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the picture; NAME.png by default.")
-    ] = None,
-    force: Force = False,
-    json: Json = False,
-    data_dir: DataDir = None,
-    train: Annotated[Path | None, typer.Option(help="A train file of your own; not verified.")] = None,
-    valid: Annotated[Path | None, typer.Option(help="A validation file of your own; not verified.")] = None,
-    test: Annotated[Path | None, typer.Option(help="A test file of your own; not verified.")] = None,
-    hierarchy: Hierarchy = None,
-    labels: Labels = "labels",
-    class_column: ClassColumn = None,
-    separator: Separator = ";",
-    path_separator: PathSeparator = "/",
-    id_column: IdColumn = None,
-    categorical: Categorical = None,
-    delimiter: Delimiter = None,
+    output: PictureOutput,
+    files: PartFiles,
+    table: _data.TableOptions,
+    call: Annotated[Invocation, Omit("quiet")],
 ) -> None:
     """Describe a data set, and draw its hierarchy and the sizes of its classes.
 
@@ -131,24 +121,22 @@ def show(  # noqa: PLR0913 -- one for each option
 
     chmcnn datasets show my.csv --hierarchy edges.csv --separator "|"
     """
-    from chmcnn._io import files
-    from chmcnn.report import overview, refuse_format
+    import numpy as np
 
-    target = output or Path(f"{Path(name).stem}.png")
-    files.refuse_existing(target, force=force)
-    refuse_format(target)
-    named = {part: path for part, path in {"train": train, "valid": valid, "test": test}.items() if path}
-    reading = _data.Reading(
-        hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
-    )
-    shown = _own(Path(name), reading, named) if _data.is_file(name) else _known(name, data_dir, reading, named)
-    described = _describe(shown) | {"picture": str(target)}
-    with files.atomic(target) as temporary:
-        overview.draw(overview.overview(shown.title, shown.train, shown.evaluated)).savefig(temporary, dpi=110)
-    if json:
-        _output.print_json(described)
+    from chmcnn._io.files import atomic
+    from chmcnn.report import overview
+
+    path = output.path(Path(f"{Path(name).stem}.png"))
+    if _data.is_file(name):
+        parts = _read(Path(name), table, files)
     else:
-        _print_described(described)
+        parts = _data.Parts.of(_data.load(name, call, table, files=files.paths()))
+    description = _describe(parts) | {"picture": str(path)}
+    with atomic(path) as temporary:
+        figure = overview.draw(overview.overview(parts.title, parts.train, np.asarray(parts.evaluated)))
+        figure.savefig(temporary, dpi=110)
+    if not call.print_json(description):
+        _print_description(description)
 
 
 def _catalogue() -> list[Entry]:
@@ -157,14 +145,14 @@ def _catalogue() -> list[Entry]:
     return list(catalogue().entries.values())
 
 
-def _listed(entry: Entry, data_dir: Path | None) -> dict[str, Any]:
+def _row(entry: Entry, data_dir: Path | None) -> dict[str, JSONValue]:
     rows = {part: entry.files[part].rows if part in entry.files else None for part in ("train", "valid", "test")}
     size = {"features": entry.features, "classes": entry.evaluated, "edges": entry.edges, "depth": entry.depth}
     return {"name": entry.name, **rows, **size, "files": _where(entry, data_dir)}
 
 
 def _where(entry: Entry, data_dir: Path | None) -> str:
-    """Where the files are: here, in part, or not."""
+    """Say whether the files are here, in part, or not."""
     from chmcnn.datasets.files import find
     from chmcnn.errors import DownloadError
 
@@ -177,7 +165,7 @@ def _where(entry: Entry, data_dir: Path | None) -> str:
     return "here" if here == len(entry.files) else f"{here} of {len(entry.files)}" if here else "to fetch"
 
 
-def _embedded() -> dict[str, Any]:
+def _embedded() -> dict[str, JSONValue]:
     from chmcnn.datasets import load
 
     data = load("digits")
@@ -187,73 +175,55 @@ def _embedded() -> dict[str, Any]:
     return {"name": data.name, **rows, **size, **shape, "files": "in package"}
 
 
-class _Shown(NamedTuple):
-    """What `show` looks at: a data set, or a table of the user's own."""
-
-    title: str
-    parts: Mapping[str, Table]
-    evaluated: NDArray[np.bool_]
-    unverified: tuple[str, ...] = ()
-
-    @property
-    def train(self) -> Table:
-        return next(iter(self.parts.values()))
-
-
-def _known(name: str, data_dir: Path | None, reading: _data.Reading, named: Mapping[str, Path]) -> _Shown:
-    data = _data.known(name, data_dir, reading, named)
-    return _Shown(data.title, data.parts, data.evaluated, data.unverified)
-
-
-def _own(path: Path, reading: _data.Reading, named: Mapping[str, Path]) -> _Shown:
+def _read(path: Path, table_options: _data.TableOptions, files: PartFiles) -> _data.Parts:
     import numpy as np
 
     from chmcnn.datasets.dataset import ROOTS
-    from chmcnn.errors import DatasetError
 
-    if named:
-        raise DatasetError(f"{path} is a file of your own; it has no part --{next(iter(named))}.")
-    table = reading.table(path)
-    return _Shown(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
+    if files.paths():
+        raise DatasetError(f"{path} is a file; --{next(iter(files.paths()))} is only for the name of a data set.")
+    table = table_options.read(path)
+    return _data.Parts(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
 
 
-def _describe(shown: _Shown) -> dict[str, Any]:
+def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
     import numpy as np
     import pandas as pd
 
-    hierarchy, features = shown.train.hierarchy, pd.DataFrame(cast("Any", shown.train.X))
-    sizes = np.asarray(shown.train.Y.sum(axis=0)).ravel() * shown.evaluated
+    hierarchy, features = parts.train.hierarchy, pd.DataFrame(cast("Any", parts.train.X))
+    evaluated = np.asarray(parts.evaluated)
+    sizes = np.asarray(parts.train.Y.sum(axis=0)).ravel() * evaluated
     most = np.argsort(-sizes, kind="stable")[:5]
     return {
-        "name": shown.title,
-        "rows": {part: len(table) for part, table in shown.parts.items()},
+        "name": parts.title,
+        "rows": {part: len(table) for part, table in parts.tables.items()},
         "features": features.shape[1],
         "categorical features": len(features.select_dtypes("category").columns),
         "missing values": float(features.isna().to_numpy().mean()),
-        "classes": int(shown.evaluated.sum()),
+        "classes": int(evaluated.sum()),
         "edges": len(hierarchy.edges),
         "depth": hierarchy.depth,
-        "classes a row": float(sizes.sum() / len(shown.train)),
-        "classes without a row": int((shown.evaluated & (sizes == 0)).sum()),
+        "classes a row": float(sizes.sum() / len(parts.train)),
+        "classes without a row": int((evaluated & (sizes == 0)).sum()),
         "most frequent": {hierarchy.classes[at]: int(sizes[at]) for at in most},
-        "not verified": list(shown.unverified),
+        "not verified": [table.source for table in parts.tables.values() if not table.verified],
     }
 
 
-def _print_described(described: dict[str, Any]) -> None:
+def _print_description(description: dict[str, JSONValue]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table as RichTable
 
-    shown = RichTable(title=escape(described["name"]), show_header=False)
-    for name, value in described.items():
+    table = RichTable(title=escape(description["name"]), show_header=False)
+    for name, value in description.items():
         if name not in {"name", "picture"} and value not in ([], {}):
-            shown.add_row(name, escape(_in_words(name, value)))
-    Console().print(shown)
-    typer.echo(f"Hierarchy and class sizes: {described['picture']}")
+            table.add_row(name, escape(_format(name, value)))
+    Console().print(table)
+    typer.echo(f"Hierarchy and class sizes: {description['picture']}")
 
 
-def _in_words(name: str, value: Any) -> str:  # noqa: ANN401 -- what JSON can hold
+def _format(name: str, value: JSONValue) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {count:,}" for key, count in value.items())
     if isinstance(value, list):

@@ -1,23 +1,24 @@
-"""`chmcnn demo`: the whole story on the data set inside the package."""
+"""`chmcnn demo`: a model of the data set inside the package."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._options import Device, Force, Json, ModelFolder, Quiet, Seed
+from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation
 
 
-def demo(  # noqa: PLR0913 -- one for each option
-    *,
-    output: ModelFolder = Path("demo"),
-    force: Force = False,
-    json: Json = False,
-    seed: Seed = 0,
-    device: Device = "auto",
-    quiet: Quiet = False,
-) -> None:
-    """Train on handwritten digits and the shapes in them, test, explain, and draw: the main job in under a minute.
+@dataclass(frozen=True)
+class _Output(_output.ModelOutput):
+    output: _output.ModelFolder = Path("demo")
+
+
+@expand_groups
+def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation, Omit("data_dir")]) -> None:
+    """Train on handwritten digits and the shapes in them, test, explain and draw, in under a minute.
 
     [bold]Examples[/bold]
 
@@ -29,22 +30,25 @@ def demo(  # noqa: PLR0913 -- one for each option
     from chmcnn.report import digits
     from chmcnn.report.page import png
 
-    _output.refuse_folder(output, force=force)
+    output.check()
     data = datasets.load("digits")
-    _output.notice(
-        "Handwritten digits, and the shapes in them: every 8 has a loop above and a loop below.", quiet=quiet
+    call.notify("Handwritten digits, and the shapes in them: every 8 has a loop above and a loop below.")
+    model = CHMCNNClassifier(
+        data.hierarchy,
+        threshold="tune",
+        random_state=compute.seed,
+        device=compute.device,
+        verbose=not call.quiet,
     )
-    model = CHMCNNClassifier(data.hierarchy, threshold="tune", random_state=seed, device=device, verbose=not quiet)
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
-    job = _data.known_job(data)
-    evaluation = _output.tested(model, job, quiet=quiet)
-    drawn = digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X))
-    _output.save(model, job, evaluation, output, force=force, further={"digits.png": png(drawn)})
-    first, picture = model.explain(data.test.X.iloc[:1])[0], str(output / "digits.png")
-    if json:
-        found = _output.outcome(model, evaluation, output) | {"picture": picture, "first test picture": first.facts()}
-        _output.print_json(found)
+    parts = _data.Parts.of(data)
+    evaluation = _output.evaluate_test_rows(model, parts, call)
+    figure = digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X))
+    output.save(model, parts, evaluation, {"digits.png": png(figure)})
+    first, picture = model.explain(data.test.X.iloc[:1])[0], str(output.output / "digits.png")
+    result = output.result(model, evaluation) | {"picture": picture, "first test picture": first.facts()}
+    if call.print_json(result):
         return
-    typer.echo(f"The first test picture, and who decided each class:\n{first}\n")
-    _output.show(evaluation, output)
+    typer.echo(f"The first test picture, and the delegate of each class:\n{first}\n")
+    output.print(evaluation)
     typer.echo(f"Picture: {picture}")

@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._options import (
-    Categorical,
-    ClassColumn,
-    DataDir,
-    Delimiter,
-    Device,
-    Force,
-    IdColumn,
-    Json,
-    Labels,
-    Model,
-    Quiet,
-    Separator,
-)
+from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation, Model
 
 if TYPE_CHECKING:
     from chmcnn.evaluation import Evaluation
 
 
-def evaluate(  # noqa: PLR0913 -- one for each option
-    model: Model,
-    data: Annotated[str, typer.Argument(help="A data set, whose test part is used, or a table with labels.")],
-    *,
+@dataclass(frozen=True)
+class _Output(_output.FileOutput):
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write them too: all as .json, those of each class as .csv.")
-    ] = None,
-    force: Force = False,
-    json: Json = False,
-    data_dir: DataDir = None,
-    labels: Labels = "labels",
-    class_column: ClassColumn = None,
-    separator: Separator = ";",
-    id_column: IdColumn = None,
-    categorical: Categorical = None,
-    delimiter: Delimiter = None,
-    device: Device = "auto",
-    quiet: Quiet = False,
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File to write as well: all figures as .json, those of each class as .csv."
+        ),
+    ] = None
+
+
+@expand_groups
+def evaluate(  # noqa: PLR0913 -- the groups of its options
+    model: Model,
+    data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
+    *,
+    output: _Output,
+    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator")],
+    compute: Annotated[ComputeOptions, Omit("seed")],
+    call: Invocation,
 ) -> None:
-    """Measure a model on rows whose labels are known, and print the figures.
+    """Evaluate a model on labelled rows, and print the figures.
 
     [bold]Examples[/bold]
 
@@ -60,27 +49,23 @@ def evaluate(  # noqa: PLR0913 -- one for each option
     from chmcnn import evaluation
     from chmcnn.classifier import CHMCNNClassifier
 
-    _output.refuse_file(output, (".json", ".csv"), force=force)
-    loaded = CHMCNNClassifier.load(model, device=device)
-    reading = _data.Reading(
-        None, labels, class_column, separator, id_column=id_column, categorical=categorical, delimiter=delimiter
-    )
-    labelled = _data.labelled_for(loaded, data, data_dir, reading, quiet=quiet)
-    found = evaluation.evaluate(loaded, *labelled, data, progress=not quiet)
-    if output is not None:
-        _output.write(output, _content(found, output.suffix.lower()))
-        _output.notice(f"Figures: {output}", quiet=quiet)
-    if json:
-        _output.print_json(found.facts())
-    else:
-        _output.print_evaluation(found)
+    output.check(".json", ".csv")
+    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    X, Y = _data.read_labelled(classifier, data, table, call)
+    result = evaluation.evaluate(classifier, X, Y, data, progress=not call.quiet)
+    if output.output is not None:
+        _output.write(output.output, _format(result, output.output.suffix.lower()))
+        call.notify(f"Figures: {output.output}")
+    if not call.print_json(result.facts()):
+        _output.print_evaluation(result)
 
 
-def _content(found: Evaluation, kind: str) -> str:
-    if kind == ".json":
+def _format(result: Evaluation, suffix: str) -> str:
+    if suffix == ".json":
         from chmcnn._io.strict_json import dumps
 
-        return dumps(found.facts())
+        return dumps(result.facts())
     import pandas as pd
 
-    return pd.DataFrame([{"class": name, **asdict(each)} for name, each in found.by_class.items()]).to_csv(index=False)
+    rows = [{"class": name, **asdict(figures)} for name, figures in result.by_class.items()]
+    return pd.DataFrame(rows).to_csv(index=False)

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._options import DataDir, Delimiter, Device, Force, IdColumn, Json, Model, Quiet, Rows
+from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows
 
 
-def explain(  # noqa: PLR0913 -- one for each option
+@dataclass(frozen=True)
+class _Output(_output.FileOutput):
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write, instead of printing.")] = (
+        None
+    )
+
+
+@expand_groups
+def explain(  # noqa: PLR0913 -- the groups of its options
     model: Model,
     data: Rows,
     *,
-    row: Annotated[list[int] | None, typer.Option(min=0, help="Which row, from 0; may be given again.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write .json in place of printing.")] = None,
-    force: Force = False,
-    json: Json = False,
-    data_dir: DataDir = None,
-    id_column: IdColumn = None,
-    delimiter: Delimiter = None,
-    device: Device = "auto",
-    quiet: Quiet = False,
+    row: Annotated[list[int] | None, typer.Option(min=0, help="Number of a row, from 0 (repeatable).")] = None,
+    output: _Output,
+    table: _data.FeatureTable,
+    compute: Annotated[ComputeOptions, Omit("seed")],
+    call: Invocation,
 ) -> None:
-    """Show the predicted part of the hierarchy of some rows, with scores and who decided each class.
+    """Show the predicted part of the hierarchy for some rows, with scores and the delegate of each class.
 
     [bold]Examples[/bold]
 
@@ -34,24 +40,22 @@ def explain(  # noqa: PLR0913 -- one for each option
     chmcnn explain model/ digits --row 3 --row 5 -o reasons.json
     """
     from chmcnn._io.strict_json import dumps
+    from chmcnn._wording import count
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.errors import ChmcnnError
 
-    _output.refuse_file(output, (".json",), force=force)
-    loaded = CHMCNNClassifier.load(model, device=device)
-    reading = _data.Reading(id_column=id_column, delimiter=delimiter)
-    features = _data.features_for(loaded, data, data_dir, reading, quiet=quiet)
+    output.check(".json")
+    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    features = _data.read_features(classifier, data, table, call)
     rows = row or [0]
     if max(rows) >= features.shape[0]:
-        raise ChmcnnError(f"There is no row {max(rows)}: {data} has {features.shape[0]:,}, counted from 0.")
-    chosen = features.iloc[rows] if hasattr(features, "iloc") else features[rows]
-    found = dict(zip(rows, loaded.explain(chosen), strict=True))
-    facts = {number: each.facts() for number, each in found.items()}
-    if output is not None:
-        _output.write(output, dumps(facts))
-        _output.notice(f"Explanations of {len(found):,} rows: {output}", quiet=quiet)
-    elif json:
-        _output.print_json(facts)
-    else:
-        for number, each in found.items():
-            typer.echo(f"row {number}\n{each}\n")
+        raise ChmcnnError(f"--row is {max(rows)}, but {data} has {count(features.shape[0], 'row')}, counted from 0.")
+    selected = features.iloc[rows] if hasattr(features, "iloc") else features[rows]
+    explanations = dict(zip(rows, classifier.explain(selected), strict=True))
+    facts = {number: explanation.facts() for number, explanation in explanations.items()}
+    if output.output is not None:
+        _output.write(output.output, dumps(facts))
+        call.notify(f"Explanations of {count(len(explanations), 'row')}: {output.output}")
+    elif not call.print_json(facts):
+        for number, explanation in explanations.items():
+            typer.echo(f"row {number}\n{explanation}\n")

@@ -5,22 +5,22 @@ from typing import Annotated
 
 import typer
 
-from chmcnn.cli._options import Force, Quiet, Seed
+from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation
+from chmcnn.cli._output import PictureOutput
 
 _POSITIONS = {1: "outside", 5: "half-way", 9: "inside"}
 
 
+@expand_groups
 def rectangles(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path(
-        "rectangles.png"
-    ),
-    epochs: Annotated[int, typer.Option(min=1, help="Training steps.")] = 20_000,
-    seed: Seed = 0,
-    force: Force = False,
-    quiet: Quiet = False,
+    output: PictureOutput,
+    epochs: Annotated[int, typer.Option(min=1, help="Number of training steps.")] = 20_000,
+    compute: Annotated[ComputeOptions, Omit("device")],
+    call: Annotated[Invocation, Omit("json", "data_dir")],
 ) -> None:
-    """Train the paper's two-rectangle problem, and draw when the network delegates.
+    """Train on the paper's two rectangles, and draw where the network delegates.
 
     [bold]Examples[/bold]
 
@@ -33,32 +33,30 @@ def rectangles(
     from rich.table import Table
 
     from chmcnn._io import files
-    from chmcnn.report import refuse_format
 
-    files.refuse_existing(output, force=force)
-    refuse_format(output)
-    with files.atomic(output) as temporary:  # before the training: a folder that cannot be written to shows at once
+    path = output.path(Path("rectangles.png"))
+    with files.atomic(path) as temporary:  # before the training, so that an unwritable folder fails at once
         from chmcnn.experiments import two_rectangles
         from chmcnn.report import boundaries
 
-        with Progress(console=Console(stderr=True), disable=quiet) as progress:
+        with Progress(console=Console(stderr=True), disable=call.quiet) as progress:
             task = progress.add_task("Training", total=epochs)
             results = two_rectangles.run(
-                list(_POSITIONS), epochs=epochs, seed=seed, progress=lambda: progress.advance(task)
+                list(_POSITIONS), epochs=epochs, seed=compute.seed, progress=lambda: progress.advance(task)
             )
         boundaries.draw(results).savefig(temporary, dpi=110)
     table = Table("A lies", "B delegated to A", "violations of h", "constrained", "both right")
     for result in results:
         raw, constrained = result.violations
         table.add_row(
-            f"{_POSITIONS[result.step]}",
+            _POSITIONS[result.step],
             f"{result.delegated:.0%} of A",
             str(raw),
             str(constrained),
             f"{result.accuracy:.1%}",
         )
     console = Console()
-    console.print("Two classes: A is a small rectangle, B is that one and a bigger one. A is a subclass of B.")
-    console.print("Of 2500 test points each, for three networks h of 4 hidden units:")
+    console.print("Two classes: A is a small rectangle; B is A and a larger rectangle, so A is a subclass of B.")
+    console.print("Three networks h with 4 hidden units, each on 2500 test points:")
     console.print(table)
-    console.print(f"Decision boundaries: {output}")
+    console.print(f"Decision boundaries: {path}")

@@ -5,87 +5,27 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from chmcnn.cli import _data, _output, _settings
-from chmcnn.cli._options import (
-    Averaging,
-    Balanced,
-    BatchSize,
-    Categorical,
-    ClassColumn,
-    Config,
-    DataDir,
-    Delimiter,
-    Device,
-    Dropout,
-    Epochs,
-    Force,
-    Hierarchy,
-    IdColumn,
-    Json,
-    Labels,
-    LearningRate,
-    ModelFolder,
-    PathSeparator,
-    Patience,
-    Precision,
-    Preset,
-    Quiet,
-    Refit,
-    Schedule,
-    Seed,
-    Separator,
-    TuneThresholds,
-    ValidationShare,
-    WeightDecay,
-    Width,
-)
-from chmcnn.errors import DatasetError
+from chmcnn.cli import _data, _output
+from chmcnn.cli._groups import expand_groups
+from chmcnn.cli._options import ComputeOptions, Data, Invocation
+from chmcnn.cli._settings import TrainingOptions
 
 
-def train(  # noqa: PLR0913 -- one for each option
-    data: Annotated[str, typer.Argument(help="A data set, or a table of your own: CSV, TSV, Parquet or ARFF.")],
+@expand_groups
+def train(  # noqa: PLR0913 -- the groups of its options
+    data: Data,
     *,
-    output: ModelFolder = Path("model"),
-    force: Force = False,
-    json: Json = False,
-    data_dir: DataDir = None,
-    test: Annotated[Path | None, typer.Option(help="A table to test on; otherwise a share of the rows.")] = None,
-    test_share: Annotated[float | None, typer.Option(min=0, max=0.9, help="Share of the rows to test on: 0.2.")] = None,
-    config: Config = None,
-    preset: Preset = None,
-    epochs: Epochs = None,
-    batch_size: BatchSize = None,
-    learning_rate: LearningRate = None,
-    weight_decay: WeightDecay = None,
-    schedule: Schedule = None,
-    averaging: Averaging = None,
-    precision: Precision = None,
-    validation_share: ValidationShare = None,
-    patience: Patience = None,
-    refit: Refit = None,
-    tune_thresholds: TuneThresholds = None,
-    balanced: Balanced = None,
-    width: Width = None,
-    dropout: Dropout = None,
-    hierarchy: Hierarchy = None,
-    labels: Labels = "labels",
-    class_column: ClassColumn = None,
-    separator: Separator = ";",
-    path_separator: PathSeparator = "/",
-    id_column: IdColumn = None,
-    categorical: Categorical = None,
-    delimiter: Delimiter = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    quiet: Quiet = False,
+    output: _output.ModelOutput,
+    hold_out: _data.HoldOutOptions,
+    training: TrainingOptions,
+    table: _data.TableOptions,
+    compute: ComputeOptions,
+    call: Invocation,
 ) -> None:
-    """Train a model, test it on rows that it has not seen, and write both with a report.
+    """Train a model, test it on rows that it has not seen, and write it with a report.
 
-    The state is kept beside the folder of the model while it trains: the same command goes on after an interrupt.
+    The training saves its state beside the model folder: after an interrupt, the same command resumes it.
 
     [bold]Examples[/bold]
 
@@ -99,65 +39,44 @@ def train(  # noqa: PLR0913 -- one for each option
     """
     from chmcnn.classifier import CHMCNNClassifier
 
-    _output.refuse_folder(output, force=force)
-    settings = _settings.merged(
-        config,
-        preset=preset,
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        weight_decay=weight_decay,
-        schedule=schedule,
-        averaging=averaging,
-        precision=precision,
-        validation_share=validation_share,
-        patience=patience,
-        refit=refit,
-        tune_thresholds=tune_thresholds,
-        balanced=balanced,
-        width=width,
-        dropout=dropout,
-    )
-    reading = _data.Reading(
-        hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
-    )
+    output.check()
+    settings = training.settings()
     if _data.is_file(data):
-        if test is not None and test_share is not None:
-            raise DatasetError("--test and --test-share both say what to test on: give one of them.")
-        job = _data.own_job(Path(data), reading, test, 0.2 if test_share is None else test_share, seed)
+        parts = hold_out.split(Path(data), table, compute.seed)
     else:
-        parts = {"test": test, "test-share": test_share, "validation-share": validation_share}
-        for option, given in parts.items():
-            if given is not None:
-                raise DatasetError(f"{data} is no file of your own; it takes no --{option}.")
-        job = _data.known_job(_data.known(data, data_dir, reading, seed=seed, quiet=quiet))
-    if job.never_seen():
-        _output.notice(f"No training row has {_shortened(job.never_seen())}: it cannot be learnt.", quiet=quiet)
-    state = output.with_name(f".{output.name}.training")
+        training.refuse_validation_share(data)
+        parts = _data.Parts.of(_data.load(data, call, hold_out, table, seed=compute.seed))
+    hierarchy = parts.train.hierarchy
+    unseen = [name for name, seen in zip(hierarchy, parts.train.Y.any(axis=0), strict=True) if not seen]
+    if unseen:
+        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn it.")
+    state = output.output.with_name(f".{output.output.name}.training")
     model = CHMCNNClassifier(
-        job.train.hierarchy,
+        hierarchy,
         **settings,
-        evaluated=job.evaluated,
-        device=device,
-        random_state=seed,
+        evaluated=parts.evaluated,
+        device=compute.device,
+        random_state=compute.seed,
         checkpoint=state,
-        verbose=not quiet,
+        verbose=not call.quiet,
     )
     try:
-        model.fit(job.train.X, job.train.Y, validation_data=None if job.valid is None else (job.valid.X, job.valid.Y))
+        model.fit(
+            parts.train.X,
+            parts.train.Y,
+            validation_data=None if parts.valid is None else (parts.valid.X, parts.valid.Y),
+        )
     finally:
         with suppress(OSError):
-            state.rmdir()  # of a training that failed before it left a state; otherwise it is not empty, and stays
-    evaluation = _output.tested(model, job, quiet=quiet)
-    _output.save(model, job, evaluation, output, force=force)
+            state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
+    evaluation = _output.evaluate_test_rows(model, parts, call)
+    output.save(model, parts, evaluation)
     shutil.rmtree(state, ignore_errors=True)
-    if json:
-        _output.print_json(_output.outcome(model, evaluation, output))
-    else:
-        _output.show(evaluation, output)
+    if not call.print_json(output.result(model, evaluation)):
+        output.print(evaluation)
 
 
-def _shortened(names: list[str]) -> str:
-    """Some names, and how many more there are."""
+def _shorten(names: list[str]) -> str:
+    """Return the first names, and how many more there are."""
     more = f" or any of {len(names) - 3:,} other classes" if len(names) > 3 else ""
     return ", ".join(map(repr, names[:3])) + more
