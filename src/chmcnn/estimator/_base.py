@@ -17,9 +17,9 @@ from chmcnn.constraint import delegates, max_constraint, min_constraint
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import _targets, _thresholds
+from chmcnn.estimator import _thresholds
 from chmcnn.estimator._explain import Explanation, explain
-from chmcnn.hierarchy import Hierarchy
+from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -169,7 +169,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _matrix(self, y: Any) -> NDArray[np.bool_]:  # noqa: ANN401
         try:
-            return _targets.matrix(y, self.hierarchy_)
+            return dense_label_matrix(y, self.hierarchy_)
         except ChmcnnError as error:
             if self.hierarchy is not None:
                 raise
@@ -186,7 +186,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if not 0 <= self.validation < 1:
             raise ChmcnnError(f"validation is {self.validation!r}; expected a share of the rows, from 0 to below 1.")
         self._drawn = seed_of(self.random_state)
-        self.hierarchy_ = self.hierarchy or _targets.hierarchy_of(y)
+        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _evaluated(self.evaluated, self.hierarchy_)
 

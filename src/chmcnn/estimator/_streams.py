@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
 
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import _targets
+from chmcnn.hierarchy import dense_label_matrix
 from chmcnn.training import Rows
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Stream:
         if is_stream(given):
             return self, replace(self, data=given).collected()
         if given is not None:
-            return self, Rows(_in_memory(given[0]), torch.tensor(_targets.matrix(given[1], self.hierarchy)))
+            return self, Rows(_in_memory(given[0]), torch.tensor(dense_label_matrix(given[1], self.hierarchy)))
         if isinstance(self.data, DataLoader | IterableDataset) or not hasattr(self.data, "__len__") or not share:
             return self, None
         if not len(self.data):
