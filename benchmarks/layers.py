@@ -18,22 +18,16 @@ _WIDTH = 130  # of the figure, in characters
 
 def layers() -> list[list[str]]:
     """Return the packages of each layer, the top layer first."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
-    return [layer.split(" : ") for layer in contracts[0]["layers"]]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [layer.split(" | ") for layer in settings["tool"]["importlinter"]["contracts"][0]["layers"]]
 
 
 def summary(package: str) -> str:
     """Return the first line of a package's docstring."""
     path = ROOT / "src" / "chmcnn" / package
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return (
-        (ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
-        .partition("\n")[0]
-        .rstrip(".")
-        .replace("`", "")
-    )
+    docstring = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0].rstrip(".").replace("`", "")
 
 
 def draw() -> Figure:
