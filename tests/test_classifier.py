@@ -174,7 +174,7 @@ def test_a_frame_of_labels_is_taken_by_name() -> None:
     turned = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame[frame.columns[::-1]])
     assert np.array_equal(first.predict_proba(DATA.test.X), turned.predict_proba(DATA.test.X))
     assert first.score(DATA.train.X, frame[frame.columns[::-1]]) == first.score(DATA.train.X, DATA.train.Y)
-    with pytest.raises(ChmcnnError, match="columns of Y are not the classes of the hierarchy"):
+    with pytest.raises(ChmcnnError, match="The labels have no column"):
         first.fit(DATA.train.X, frame.iloc[:, 1:])
 
 
@@ -377,9 +377,9 @@ def test_bad_data_are_told() -> None:
         model.fit(np.eye(2), [set(), set()])
     with pytest.raises(ValueError, match="infinity"):
         model.fit(np.array([[np.inf], [1.0]]), [{"c01"}, {"c01"}])
-    with pytest.raises(LabelError, match="y is a 0/1 matrix, which has no names: give hierarchy="):
+    with pytest.raises(LabelError, match="The labels are a 0/1 matrix without class names: pass hierarchy="):
         CHMCNNClassifier().fit(np.eye(2), np.eye(2))
-    with pytest.raises(LabelError, match=r"Row 0 of y has 1\.5"):
+    with pytest.raises(LabelError, match=r"Row 0 has the label 1\.5"):
         CHMCNNClassifier().fit(np.eye(2), [1.5, 2.5])
     fit = fitted()
     with pytest.raises(ValueError, match="X has 3 features, but Preprocessor is expecting 8"):

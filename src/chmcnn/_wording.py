@@ -73,6 +73,6 @@ def count(number: int, noun: str) -> str:
 def wrong_shape(what: str, shape: tuple[int, ...], classes: int) -> str:
     """Say that a matrix does not fit the hierarchy."""
     return (
-        f"{what} have shape {tuple(shape)}, however the hierarchy has {count(classes, 'class')}; "
+        f"{what} have shape {tuple(shape)}, but the hierarchy has {count(classes, 'class')}; "
         f"expected (rows, {classes}), one column for each of hierarchy.classes."
     )

@@ -198,9 +198,9 @@ BAD: dict[str, tuple[type[ChmcnnError], Callable[[], object], str]] = {
     "wrong number of classes": (
         ScoreError,
         lambda: max_constraint(torch.zeros(2, 3), PETS),
-        "Scores have shape (2, 3), however the hierarchy has 4 classes; expected (rows, 4), one column for each",
+        "Scores have shape (2, 3), but the hierarchy has 4 classes; expected (rows, 4), one column for each",
     ),
-    "a single number": (ScoreError, lambda: delegates(torch.tensor(0.5), PETS), "Scores have shape (), however"),
+    "a single number": (ScoreError, lambda: delegates(torch.tensor(0.5), PETS), "Scores have shape (), but"),
     "integers": (ScoreError, lambda: max_constraint(torch.zeros(2, 4, dtype=torch.int64), PETS), "of type torch.int64"),
     "numbers of 8 bits": (
         ScoreError,

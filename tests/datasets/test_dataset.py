@@ -32,7 +32,7 @@ def table(rows: int = 10, *, columns: str = "xy", hierarchy: Hierarchy = TREE, s
     ],
 )
 def test_labels_of_any_form_are_closed(labels: object) -> None:
-    found = Table(np.zeros((2, 1)), labels, TREE).Y  # type: ignore[arg-type]
+    found = Table(np.zeros((2, 1)), labels, TREE).Y
     assert sparse.issparse(found) == sparse.issparse(labels)
     dense = found if isinstance(found, np.ndarray) else found.toarray()
     assert dense.tolist() == [[True, True, False], [False, False, False]]
@@ -128,11 +128,11 @@ def test_copies_do_not_change_either() -> None:
 def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
     labels = pd.DataFrame({"c": [1, 0], "a/b": [0, 1], "a": [0, 1]})
     assert Table(np.zeros((2, 1)), labels, TREE).Y.tolist() == [[False, False, True], [True, True, False]]
-    with pytest.raises(DatasetError, match="columns of Y are not the classes of the hierarchy: 'a' is only in one"):
+    with pytest.raises(LabelError, match="The labels have no column 'a', which is a class of the hierarchy"):
         Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)
     named = pd.DataFrame({"x": [1.0, 2.0]}, index=["r", "s"])
     Table(named, labels.set_axis(["r", "s"], axis=0), TREE)
-    with pytest.raises(DatasetError, match="rows of X and Y have different names"):
+    with pytest.raises(DatasetError, match="X and Y have different row names"):
         Table(named, labels.set_axis(["s", "r"], axis=0), TREE)
     sets = pd.Series([{"a"}, {"c"}])
     assert Table(np.zeros((2, 1)), sets, TREE).Y.tolist() == [[True, False, False], [False, False, True]]

@@ -219,7 +219,7 @@ BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "string for a set": (lambda: PETS.encode(["dog"]), "Row 0 is 'dog'; expected a set .* such as {'dog'}"),
     "number for a set": (lambda: PETS.encode([{"dog"}, 3]), "Row 1 is 3; expected a set"),  # type: ignore[list-item]
     "nothing for a set": (lambda: PETS.encode([None]), "Row 0 is None; expected a set"),  # type: ignore[list-item]
-    "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), however the hierarchy has 4 classes"),
+    "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), but the hierarchy has 4 classes"),
     "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
     "neither 0 nor 1": (
         lambda: PETS.close([[0, 0.5, 1, 0]]),
@@ -241,7 +241,7 @@ def test_bad_labels_are_refused(case: str) -> None:
 
 
 def test_bad_scores_are_refused() -> None:
-    with pytest.raises(ScoreError, match=r"Scores have shape \(1, 3\), however the hierarchy has 4 classes"):
+    with pytest.raises(ScoreError, match=r"Scores have shape \(1, 3\), but the hierarchy has 4 classes"):
         PETS.violations([[0.1, 0.2, 0.3]])
     with pytest.raises(ScoreError, match="row 0 of class 'cat' is NaN"):
         PETS.violations([[0.1, np.nan, 0.3, 0.4]])

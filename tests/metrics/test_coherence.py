@@ -31,7 +31,7 @@ def test_the_bootstrap_takes_them() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(ScoreError, match=r"Scores have shape \(1, 2\), however the hierarchy has 4 classes"):
+    with pytest.raises(ScoreError, match=r"Scores have shape \(1, 2\), but the hierarchy has 4 classes"):
         violations([[0.1, 0.2]], PETS)
     with pytest.raises(ScoreError, match="The score in row 0 of class 'dog' is NaN"):
         violations([[0.1, 0.2, np.nan, 0.3]], PETS, classes=[2])

@@ -13,12 +13,14 @@ from scipy import sparse
 
 from chmcnn import _wording
 from chmcnn.errors import DatasetError
-from chmcnn.hierarchy import Hierarchy
+from chmcnn.hierarchy import Hierarchy, label_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
+
+    from chmcnn._typing import LabelsLike
 
 Features: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
 Labels: TypeAlias = np.ndarray | sparse.csr_array
@@ -39,8 +41,8 @@ class Table:
         Features (rows, features): a DataFrame of numbers and categories, an array, or a sparse matrix. An array or a
         sparse matrix is not copied: leave it alone afterwards.
     Y
-        A 0/1 matrix (rows, classes) in the order of ``hierarchy.classes``, dense or sparse, or label sets. Ancestors
-        are added.
+        Labels in any form that `chmcnn.hierarchy.label_matrix` takes, such as label sets, names, or a 0/1 matrix
+        (rows, classes) in the order of ``hierarchy.classes``. Ancestors are added.
     hierarchy
         The classes.
     source
@@ -69,7 +71,7 @@ class Table:
     def __init__(
         self,
         X: pd.DataFrame | ArrayLike | sparse.sparray,
-        Y: ArrayLike | sparse.sparray | Iterable[Collection[str]],
+        Y: LabelsLike,
         hierarchy: Hierarchy,
         source: str = "",
         *,
@@ -78,7 +80,7 @@ class Table:
         if not isinstance(hierarchy, Hierarchy):
             raise DatasetError(f"hierarchy is {hierarchy!r}; expected a Hierarchy, such as Hierarchy.from_edges makes.")
         features = _as_features(X)
-        labels = _as_labels(Y, hierarchy, X)
+        labels = _as_labels(Y, hierarchy, features)
         if features.shape[0] != labels.shape[0]:
             raise DatasetError(f"X has {_wording.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
         values = {"hierarchy": hierarchy, "source": source, "verified": verified}
@@ -238,35 +240,18 @@ def _table(features: Any, labels: Any, hierarchy: Hierarchy, source: str, verifi
     return Table(features, labels, hierarchy, source, verified=verified)
 
 
-def _as_labels(given: Any, hierarchy: Hierarchy, features: Any) -> Labels:  # noqa: ANN401
-    if isinstance(given, pd.DataFrame):
-        given = by_name(given, hierarchy, features)
-    if isinstance(given, pd.Series) or getattr(given, "dtype", None) == np.dtype(object):
-        given = list(given)
-    if isinstance(given, sparse.sparray | sparse.spmatrix):
-        return _frozen(hierarchy.close(cast("sparse.sparray", given)))
-    rows = given if hasattr(given, "ndim") else list(given)
-    is_matrix = hasattr(rows, "ndim") or (rows and not isinstance(rows[0], str | set | frozenset) and _numbers(rows[0]))
-    matrix = hierarchy.close(rows) if is_matrix else hierarchy.encode(rows)
+def _as_labels(labels: LabelsLike, hierarchy: Hierarchy, features: Features) -> Labels:
+    if (
+        isinstance(labels, pd.DataFrame)
+        and isinstance(features, pd.DataFrame)
+        and not labels.index.equals(features.index)
+    ):
+        raise DatasetError("X and Y have different row names, or another order of rows; give both the same index.")
+    matrix = label_matrix(labels, hierarchy)
+    if not isinstance(matrix, np.ndarray):
+        return _frozen(matrix)
     matrix.setflags(write=False)
     return matrix
-
-
-def by_name(labels: pd.DataFrame, hierarchy: Hierarchy, features: Any = None) -> NDArray[Any]:  # noqa: ANN401
-    """Columns in the order of the classes, by name; rows must be named as those of the features."""
-    names = [str(name) for name in labels.columns]
-    differing = sorted(set(names) ^ set(hierarchy.classes))
-    if differing or len(names) != len(hierarchy):
-        what = f"{differing[0]!r} is only in one of them" if differing else "a column is there twice"
-        raise DatasetError(f"The columns of Y are not the classes of the hierarchy: {what}.")
-    if isinstance(features, pd.DataFrame) and not labels.index.equals(features.index):
-        raise DatasetError("The rows of X and Y have different names or another order: give both the same index.")
-    return labels.set_axis(names, axis=1)[list(hierarchy.classes)].to_numpy()
-
-
-def _numbers(row: Any) -> bool:  # noqa: ANN401
-    """Whether a row is one of a 0/1 matrix, and not a list of names."""
-    return len(row) > 0 and not isinstance(next(iter(row)), str)
 
 
 def _frozen(matrix: sparse.csr_array) -> sparse.csr_array:

@@ -15,9 +15,9 @@ from chmcnn.constraint import delegates, max_constraint, min_constraint
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import _targets, _thresholds
+from chmcnn.estimator import _thresholds
 from chmcnn.estimator._explain import Explanation, explain
-from chmcnn.hierarchy import Hierarchy
+from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
 
@@ -158,7 +158,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
         try:
-            return _targets.matrix(y, self.hierarchy_)
+            return dense_label_matrix(y, self.hierarchy_)
         except ChmcnnError as error:
             if self.hierarchy is not None:
                 raise
@@ -172,7 +172,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ChmcnnError(f"hierarchy is of type {kind}; expected a Hierarchy, such as from Hierarchy.from_edges.")
         self._check_settings()
         self.seed_ = choose_seed(self.random_state)
-        self.hierarchy_ = self.hierarchy or _targets.hierarchy_of(y)
+        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _evaluated(self.evaluated, self.hierarchy_)
 

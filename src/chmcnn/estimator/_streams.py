@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
 
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import _targets
+from chmcnn.hierarchy import dense_label_matrix
 from chmcnn.training import Rows, as_loader
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Stream:
             return self, replace(self, data=validation_data).collect()
         if validation_data is not None:
             X, y = validation_data
-            return self, Rows(_in_memory(X), torch.tensor(_targets.matrix(y, self.hierarchy)))
+            return self, Rows(_in_memory(X), torch.tensor(dense_label_matrix(y, self.hierarchy)))
         if isinstance(self.data, DataLoader | IterableDataset) or not hasattr(self.data, "__len__") or not share:
             return self, None
         if not len(self.data):

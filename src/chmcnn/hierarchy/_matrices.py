@@ -141,10 +141,11 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
     rows, columns, cells = sparse.find(matrix) if is_sparse else (*np.nonzero(matrix), matrix[np.nonzero(matrix)])
     wrong = np.flatnonzero(cells != 1)
     if len(wrong):
-        row, column, cell = rows[wrong[0]], columns[wrong[0]], cells[wrong[0]].item()
+        row, column, cell = rows[wrong[0]], columns[wrong[0]], cells[wrong[0]]
+        value = cell.item() if isinstance(cell, np.generic) else cell
         raise LabelError(
-            f"Labels have the value {cell} in row {row}, class {hierarchy.classes[column]!r}; expected only 0 and 1. "
-            "Compare scores with a threshold first, such as scores >= 0.5."
+            f"Labels have the value {value!r} in row {row}, class {hierarchy.classes[column]!r}; expected only 0 and "
+            "1. Compare scores with a threshold first, such as scores >= 0.5."
         )
     boolean: NDArray[np.bool_] | sparse.csr_array = matrix.astype(np.bool_)
     return boolean

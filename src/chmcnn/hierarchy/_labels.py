@@ -1,0 +1,140 @@
+"""Labels in every form that users have: label sets, names, numbers that are names, paths, matrices and DataFrames."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chmcnn import _wording
+from chmcnn.errors import LabelError
+from chmcnn.hierarchy._hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from chmcnn._typing import LabelsLike
+
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
+def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] | sparse.csr_array:
+    """Boolean matrix (rows, classes) with the ancestors of every label: sparse for a sparse matrix, otherwise dense.
+
+    Parameters
+    ----------
+    labels
+        For each row a label set, a name, or an integer that is a name; or a 0/1 matrix in the order of
+        ``hierarchy.classes``: an array, a tensor, a sparse matrix or nested lists; or a DataFrame whose columns are the
+        classes, in any order.
+    hierarchy
+        The classes.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_paths(["a/b", "c"])
+    >>> label_matrix(["a/b", "c"], tree).astype(int)
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    """
+    rows = _parse(labels, hierarchy)
+    return hierarchy.encode(rows) if isinstance(rows, list) else hierarchy.close(rows)
+
+
+def dense_label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_]:
+    """`label_matrix` as an array, also for a sparse matrix."""
+    matrix = label_matrix(labels, hierarchy)
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def hierarchy_from_labels(labels: LabelsLike) -> Hierarchy:
+    """Build the hierarchy of labels that are paths; labels without a slash are classes without parents.
+
+    >>> hierarchy_from_labels([{"a/b"}, {"c"}]).classes
+    ('a', 'a/b', 'c')
+    """
+    if hasattr(labels, "columns"):
+        return Hierarchy.from_paths([str(name) for name in labels.columns])
+    rows = _parse(labels)
+    if not isinstance(rows, list):
+        raise LabelError(
+            "The labels are a 0/1 matrix without class names: pass hierarchy=, or label sets whose labels are paths."
+        )
+    return Hierarchy.from_paths(sorted(set().union(*rows)))
+
+
+def _parse(labels: LabelsLike, hierarchy: Hierarchy | None = None) -> LabelsLike:
+    """Label sets as a list, or else a matrix as `Hierarchy.close` takes it."""
+    if hierarchy is not None and hasattr(labels, "columns"):
+        return _order_columns(labels, hierarchy)
+    if hasattr(labels, "__array__") and not hasattr(labels, "ndim"):
+        labels = np.asarray(labels)
+    if getattr(labels, "ndim", 1) >= 2 or hasattr(labels, "toarray"):
+        return labels
+    rows = _list_rows(labels)
+    if not rows:
+        raise LabelError("The labels are empty; expected labels for at least one row.")
+    if any(rows) and all(_is_matrix_row(row) for row in rows):
+        return _stack(rows)
+    return [_label_set(row, number) for number, row in enumerate(rows)]
+
+
+def _order_columns(labels: pd.DataFrame, hierarchy: Hierarchy) -> NDArray[Any]:
+    """Cells of a DataFrame whose columns are the classes, in the order of the classes."""
+    names = [str(name) for name in labels.columns]
+    for name, times in Counter(names).items():
+        if name not in hierarchy:
+            raise LabelError(f"The labels have a column {name!r}, which is not a class of the hierarchy; drop it.")
+        if times > 1:
+            raise LabelError(f"The labels have two columns {name!r}; drop one of them.")
+    missing = sorted(set(hierarchy) - set(names))
+    if missing:
+        raise LabelError(f"The labels have no column {missing[0]!r}, which is a class of the hierarchy; add it.")
+    return labels.set_axis(names, axis=1)[list(hierarchy.classes)].to_numpy()
+
+
+def _list_rows(labels: LabelsLike) -> list[Any]:
+    """Rows of plain Python values."""
+    if not isinstance(labels, str | bytes | Mapping | AbstractSet) and getattr(labels, "ndim", 1) == 1:
+        try:
+            rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        except TypeError:
+            pass
+        else:
+            return [row.tolist() if hasattr(row, "tolist") else row for row in rows]
+    raise LabelError(
+        f"Labels are {labels!r}, of type {type(labels).__name__}; expected a label set or a name for each row, or a "
+        "0/1 matrix (rows, classes)."
+    )
+
+
+def _is_matrix_row(row: object) -> bool:
+    return isinstance(row, list | tuple) and all(isinstance(cell, _NUMBERS) for cell in row)
+
+
+def _stack(rows: list[Any]) -> NDArray[Any]:
+    for number, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            cells = _wording.count(len(row), "cell")
+            raise LabelError(f"Row {number} of the labels has {cells}, but row 0 has {len(rows[0])}.")
+    return np.array(rows)
+
+
+def _label_set(row: LabelsLike, number: int) -> Collection[str]:
+    if isinstance(row, str):
+        return (row,)
+    if isinstance(row, int | np.integer) or (isinstance(row, float) and row.is_integer()):
+        return (str(int(row)),)
+    names: Collection[str] = row if isinstance(row, Collection) and not isinstance(row, Mapping) else (row,)
+    for name in names:
+        if not isinstance(name, str):
+            raise LabelError(
+                f"Row {number} has the label {name!r}, of type {type(name).__name__}; expected a class name, which is "
+                "a string."
+            )
+    return names
