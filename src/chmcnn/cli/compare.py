@@ -101,7 +101,7 @@ def compare(  # noqa: PLR0913 -- one for each option
 
     different = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
     chosen = different if systems == _EVERY else tuple(filter(None, map(str.strip, systems.split(","))))
-    plan = comparison.Plan(chosen, seeds or 3, folds, _options(chosen, option or [], preset))
+    plan = comparison.Plan(chosen, seeds or 3, folds, _options(chosen, option or [], preset), missing)
     reading = _data.Reading(
         hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
     )
@@ -113,9 +113,8 @@ def compare(  # noqa: PLR0913 -- one for each option
     total = len(sources) * len(chosen) * (folds or plan.seeds)
     with Display(chosen, total, quiet=quiet) as progress:
         try:
-            found = comparison.compare(
-                sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress
-            )
+            execution = comparison.Execution(jobs, command, progress)
+            found = comparison.compare(sources, plan, output, execution)
         except ChmcnnError:
             with suppress(OSError):  # of a folder with results in it
                 (output / comparison.RUNS).rmdir()

@@ -33,7 +33,7 @@ from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:
     from chmcnn.datasets import Dataset, Table
-    from chmcnn.search import Found
+    from chmcnn.search import SearchResult
 
 
 def search(  # noqa: PLR0913 -- one for each option
@@ -122,7 +122,7 @@ def search(  # noqa: PLR0913 -- one for each option
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
     from chmcnn.report.searching import Display, print_search, reasons
-    from chmcnn.search import APPENDIX, Plan, Space
+    from chmcnn.search import APPENDIX, SearchPlan, Space
     from chmcnn.search import search as run
     from chmcnn.settings import read
 
@@ -137,14 +137,14 @@ def search(  # noqa: PLR0913 -- one for each option
         tune_thresholds=None,
         balanced=None,
     )
-    plan = Plan(searched, sampler, trials, fixed, seed, prune)
+    plan = SearchPlan(searched, sampler, trials, fixed, seed, prune, device)
     reading = _data.Reading(
         hierarchy, labels, class_column, separator, path_separator, id_column, categorical, delimiter
     )
     if validation_share is not None and not _data.is_file(data):
         raise DatasetError(f"{data} is no file of your own; it takes no --validation-share.")
     rows = _rows(data, data_dir, reading, test_share, seed=seed, quiet=quiet)
-    ready = partial(run, rows, plan, output, title=Path(data).name, storage=storage, device=device)
+    ready = partial(run, rows, plan, output, title=Path(data).name, storage=storage)
     try:
         with Display(quiet=quiet) as progress:
             found = ready(jobs=jobs, progress=progress)
@@ -183,7 +183,7 @@ def _rows(  # noqa: PLR0913 -- what the rows are found by
     return _data.known(name, data_dir, reading, seed=seed, quiet=quiet)
 
 
-def _write(found: Found, output: Path) -> None:
+def _write(found: SearchResult, output: Path) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._io.files import atomic
     from chmcnn.report.page import png
