@@ -1,14 +1,13 @@
 """Results of comparisons that nobody has run."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from chmcnn._io import results
-from chmcnn.comparison._runs import Cell, Figures, Run, versions
+from chmcnn.comparison._runs import Figures, Run, RunSpec, versions
 from chmcnn.comparison._summary import Comparison, summarise
 
 WHY = "this system takes one path for each row"
@@ -33,9 +32,8 @@ def summed_up(  # the defaults are those of a comparison on one data set
                 score = 0.8 - apart * place + random.normal(0, 0.004)
                 figures = Figures(score, 0.5, 10, 7, 0.01, 0, 10.0, 0.1, 1000 if place else None, 30.0, 1)
                 lacks = (dataset, system) in lacking and number == repeats - 1
-                made = None if lacks else figures
-                cell = Cell(dataset, system, {}, **where)
-                runs.append(Run(cell, "digest", made, WHY if lacks else "", versions=versions()))
+                spec = RunSpec(dataset, system, {}, **where)
+                runs.append(Run(spec, "digest", None if lacks else figures, WHY if lacks else "", versions=versions()))
     sizes = {name: {"rows": 100, "features": 5, "classes": 10} for name in datasets}
     defaults: dict[str, Any] = {"drawn": dict.fromkeys(datasets, folds), "missing": "last"}
     return summarise(runs, systems=systems, sizes=sizes, **defaults | options)
@@ -50,6 +48,6 @@ def write_runs(
     """Files of results: for each data set a score for each seed."""
     for dataset, values in scores.items():
         for seed, score in enumerate(values):
-            cell = Cell(dataset, system, dict(options or {}), seed)
+            spec = RunSpec(dataset, system, dict(options or {}), seed)
             figures = Figures(score, score, 10, 7, 0.01, 0, 10.0, 0.1, 1000, 30.0, 1)
-            results.write(cell.path(folder), asdict(Run(cell, "digest", figures, versions=versions())))
+            results.write(spec.path(folder), Run(spec, "digest", figures, versions=versions()).to_json())

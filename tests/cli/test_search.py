@@ -13,7 +13,7 @@ import pytest
 from tests.cli.inside import run
 
 from chmcnn import ChmcnnError
-from chmcnn.search import Plan
+from chmcnn.search import SearchPlan
 
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 SPACE = '{"widths": [[8], [16, 16]], "dropout": [0, 0.5], "learning_rate": {"low": 1e-4, "high": 0.1, "log": true}}'
@@ -136,9 +136,9 @@ def test_the_parts_of_a_known_data_set_are_not_chosen(tmp_path: Path, option: st
 def test_a_grid_is_not_pruned_unless_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], pruning: bool
 ) -> None:
-    plans: list[Plan] = []
+    plans: list[SearchPlan] = []
 
-    def stop(_data: object, plan: Plan, *_: object, **__: object) -> None:
+    def stop(_data: object, plan: SearchPlan, *_: object, **__: object) -> None:
         plans.append(plan)
         raise ChmcnnError("enough")
 

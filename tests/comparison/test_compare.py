@@ -2,20 +2,20 @@
 
 import json
 import math
+import signal
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.results import WHY, summed_up
 
 from chmcnn import ChmcnnError, significance
 from chmcnn._io.strict_json import dumps
-from chmcnn.comparison import Plan, compare, prepare
+from chmcnn._workers import ProcessExecutor
+from chmcnn.comparison import Execution, Plan, Run, compare, prepare
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
-
-if TYPE_CHECKING:
-    from chmcnn.comparison._runs import Run
 
 DATA = learnable(rows=120, features=5, classes=10, depth=3)
 QUICK = {"epochs": 2, "widths": [8]}
@@ -25,9 +25,9 @@ MANY = [f"data{number}" for number in range(6)]
 
 def ran(folder: Path, plan: Plan, *sources: Source) -> tuple[Any, list[bool]]:
     """A comparison, and which results were computed just now."""
-    fresh: list[bool] = []
-    found = compare(sources, plan, folder, jobs=2, progress=lambda _, new: fresh.append(new))
-    return found, fresh
+    flags: list[bool] = []
+    result = compare(sources, plan, folder, Execution(2, progress=lambda _, fresh: flags.append(fresh)))
+    return result, flags
 
 
 def test_it_runs_what_is_not_there_and_nothing_twice(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> N
     assert found.reasons == {("mine", "h+"): "preset is 'none'; expected one of 'default', 'paper'."}
     assert found.means.notna().to_numpy().tolist() == [[True, False]]
     assert found.runs["folds"].tolist() == [2] * 4
-    with pytest.raises(ChmcnnError, match=r"There is no result at all. h\+ on mine: preset is 'none'"):
+    with pytest.raises(ChmcnnError, match=r"No run has a result. h\+ on mine: preset is 'none'"):
         ran(tmp_path, Plan(("h+",), folds=2, options={"h+": {"preset": "none"}}), Source("mine", DATA.train))
 
 
@@ -58,11 +58,14 @@ def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> N
     ("settings", "told"),
     [
         ({"systems": ("C-HMCNN", "h++")}, r"Unknown system 'h\+\+'. Did you mean 'h\+'\? Systems: C-HMCNN, HMCN-F"),
-        ({"systems": ()}, "No system is named. Systems: C-HMCNN"),
-        ({"systems": ("h+", "h+")}, r"System 'h\+' is named twice"),
+        ({"systems": ()}, "systems is empty; choose from C-HMCNN"),
+        ({"systems": ("h+", "h+")}, r"System 'h\+' is listed twice"),
         ({"systems": ("h+",), "seeds": 0}, "seeds is 0; expected 1 or more"),
         ({"systems": ("h+",), "folds": 1}, "folds is 1; expected 2 or more"),
-        ({"systems": ("h+",), "options": {"f+": {}}}, r"options for 'f\+', which is not compared: h\+"),
+        (
+            {"systems": ("h+",), "options": {"f+": {}}},
+            r"Options are set for 'f\+', which is not among the systems: h\+",
+        ),
         ({"systems": ("h+",), "options": {"h+": {"epoch": 1}}}, r"h\+ has no option 'epoch'. Did you mean 'epochs'\?"),
         ({"systems": ("h+",), "options": {"h+": {"random_state": 1}}}, r"h\+ has no option 'random_state'"),
     ],
@@ -83,9 +86,9 @@ def test_data_that_cannot_be_compared_on_is_refused_before_anything_is_run(tmp_p
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("")
-    with pytest.raises(ChmcnnError, match="it is no comparison, and is not written into"):
+    with pytest.raises(ChmcnnError, match="not the folder of a comparison, so nothing is written to it"):
         prepare(tmp_path)
-    with pytest.raises(ChmcnnError, match="the folder cannot be written to: Not a directory"):
+    with pytest.raises(ChmcnnError, match="the folder is not writable: Not a directory"):
         prepare(tmp_path / "mine.txt" / "inside")
     prepare(tmp_path / "new")
     prepare(tmp_path / "new")
@@ -115,7 +118,9 @@ def test_seeds_on_the_same_test_rows_are_not_tested() -> None:
     found = summed_up()
     assert found.pairs == ()
     assert len(found.notes) == 1
-    assert found.notes[0].startswith("On mine nothing is tested: seeds share the test rows, and tell nothing of other")
+    assert found.notes[0].startswith(
+        "No test on mine: all seeds share the same test rows, so they say nothing about other"
+    )
 
 
 def test_folds_are_tested_by_the_corrected_test() -> None:
@@ -128,7 +133,7 @@ def test_folds_are_tested_by_the_corrected_test() -> None:
     assert not summed_up(folds=True, apart=0).differs("mine", "h+")
     assert found.notes[0].startswith("*: differs from C-HMCNN (t-test over splits, corrected for the rows that they")
     assert summed_up(folds=True, apart=0).notes[0].startswith("No system differs significantly from C-HMCNN (t-test")
-    assert "it takes 3 or more folds" in summed_up(folds=True, repeats=2).notes[0]
+    assert "it needs at least 3 folds" in summed_up(folds=True, repeats=2).notes[0]
 
 
 def test_seeds_that_draw_their_own_test_rows_are_tested_by_the_corrected_test() -> None:
@@ -143,7 +148,7 @@ def test_seeds_that_draw_their_own_test_rows_are_tested_by_the_corrected_test() 
 
 def test_few_data_sets_are_not_tested_together() -> None:
     found = summed_up(MANY[:2], folds=True)
-    assert found.notes[0] == "Over data sets nothing is tested: 2 data sets can be ranked, it takes 6 or more."
+    assert found.notes[0] == "No test over data sets: 2 data sets can be ranked, but the test needs at least 6."
     assert {pair.dataset for pair in found.pairs} == {"data0", "data1"}
     assert found.ranks is not None
 
@@ -161,7 +166,7 @@ def test_a_missing_result_is_last_or_its_data_set_is_left_out() -> None:
     assert omitted.friedman is not None
     assert (last.friedman.datasets, omitted.friedman.datasets) == (7, 6)
     fewer = summed_up(MANY, lacking=lacking, missing="omit")
-    assert fewer.notes[0] == "Over data sets nothing is tested: 5 data sets can be ranked, it takes 6 or more."
+    assert fewer.notes[0] == "No test over data sets: 5 data sets can be ranked, but the test needs at least 6."
 
 
 def test_a_system_without_any_result_does_not_stop_the_tests_of_the_others() -> None:
@@ -177,7 +182,7 @@ def test_one_system_is_not_tested() -> None:
     assert (
         summed_up(systems=("h+",)).notes
         == summed_up(MANY, ("h+",)).notes
-        == ("One system: there is nothing to compare it with.",)
+        == ("There is only one system, so there is nothing to compare it with.",)
     )
 
 
@@ -186,7 +191,7 @@ def test_mixed_versions_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.results.versions", lambda: next(several))
     found = summed_up()
     assert found.versions == ({"chmcnn": "0.1"}, {"chmcnn": "0.2"})
-    assert found.notes[-1].startswith("Results of several versions are mixed")
+    assert found.notes[-1].startswith("The results come from several versions")
 
 
 def test_a_machine_reads_it_all() -> None:
@@ -199,16 +204,38 @@ def test_a_machine_reads_it_all() -> None:
     assert facts["control"] == "C-HMCNN"
 
 
-def test_a_killed_process_is_a_missing_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chmcnn._workers import processes
+class Deadly(ProcessExecutor):
+    """An executor whose processes are all killed."""
 
-    def killed(tasks: list[Any], _jobs: int) -> Any:
-        yield from ((number, processes.Killed(-9)) for number, _ in enumerate(tasks))
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        del fn, args, kwargs
+        return super().submit(signal.raise_signal, signal.SIGKILL)
 
+
+def test_a_killed_process_is_a_missing_result(tmp_path: Path) -> None:
     ran(tmp_path, Plan(("C-HMCNN",), seeds=1, options={"C-HMCNN": QUICK}), Source("mine", DATA))
-    monkeypatch.setattr(processes, "each", killed)
     seen: list[Run] = []
     plan = Plan(("C-HMCNN", "h+"), seeds=1, options=PLAN.options)
-    found = compare([Source("mine", DATA)], plan, tmp_path, progress=lambda run, _: seen.append(run))
-    assert found.reasons == {("mine", "h+"): "its process was killed by signal 9; was there enough memory?"}
+    with Deadly(1) as executor:
+        execution = Execution(executor, progress=lambda run, **_: seen.append(run))
+        result = compare([Source("mine", DATA)], plan, tmp_path, execution)
+    reason = "the process was killed by signal 9; the memory may have been too small"
+    assert result.reasons == {("mine", "h+"): reason}
     assert [run.figures is None for run in seen] == [False, True]
+
+
+def test_any_executor_can_run_a_comparison(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        result = compare([Source("mine", DATA)], PLAN, tmp_path, Execution(executor))
+        assert executor.submit(abs, -1).result() == 1, "it stays open"
+    expected, fresh = ran(tmp_path / "processes", PLAN, Source("mine", DATA))
+    assert fresh == [True] * 4
+    assert result.means.equals(expected.means)
+
+
+def test_the_rows_are_those_in_use(tmp_path: Path) -> None:
+    plan = Plan(("h+",), folds=2, options={"h+": QUICK})
+    result, _ = ran(tmp_path, plan, Source("mine", DATA))
+    assert result.facts()["data"]["mine"]["rows"] == len(DATA.train) + len(DATA.valid) < 120
+    plan = Plan(("h+",), seeds=1, options={"h+": QUICK})
+    assert ran(tmp_path, plan, Source("mine", DATA))[0].sizes["mine"]["rows"] == 120

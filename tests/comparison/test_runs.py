@@ -15,43 +15,47 @@ from tests.results import write_runs
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
 from chmcnn._io import results
 from chmcnn.comparison import _runs
-from chmcnn.comparison._runs import Cell, Figures, collect, read, run
+from chmcnn.comparison._runs import Figures, PlannedRun, Run, RunSpec, collect, read
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import _presets
 
 SOURCE = Source("mine", learnable(rows=100, features=5, classes=10, depth=3))
-CELL = Cell("mine", "C-HMCNN", {"epochs": 2, "widths": [8]})
+SPEC = RunSpec("mine", "C-HMCNN", {"epochs": 2, "widths": [8]})
+
+
+def run(spec: RunSpec, source: Source, folder: Path, **options: Any) -> Run | None:
+    return _runs.run(PlannedRun(spec, source, source.digest()), folder, **options)
 
 
 def figures_of(seed: int) -> tuple[float, float | None, int | None, int]:
-    """The figures of the cell with another seed that do not depend on the machine."""
-    found = _runs._measured(replace(CELL, seed=seed), SOURCE.split(seed))
+    """The figures of the run with another seed that do not depend on the machine."""
+    found = _runs._measure(replace(SPEC, seed=seed), SOURCE.split(seed))
     return found.auprc, found.validation_auprc, found.best_epoch, found.violations_before
 
 
 @pytest.fixture
-def count(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
-    """The cells that were run; each takes a moment, and is not really trained."""
-    done: list[Cell] = []
+def count(monkeypatch: pytest.MonkeyPatch) -> list[RunSpec]:
+    """The runs that were executed; each takes a moment, and is not really trained."""
+    done: list[RunSpec] = []
 
-    def measured(cell: Cell, _parts: object) -> Figures:
-        done.append(cell)
+    def measure(spec: RunSpec, _parts: object) -> Figures:
+        done.append(spec)
         time.sleep(0.2)
         return Figures(0.5, None, None, 3, 0.1, 0, 1.0, 0.1, None, None, 1)
 
-    monkeypatch.setattr(_runs, "_measured", measured)
+    monkeypatch.setattr(_runs, "_measure", measure)
     return done
 
 
 def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
-    done = run(CELL, SOURCE, tmp_path, threads=1, command="chmcnn compare mine")
+    done = run(SPEC, SOURCE, tmp_path, threads=1, command="chmcnn compare mine")
     assert done is not None
     assert done.figures is not None
-    assert done == read(CELL.path(tmp_path)) == run(CELL, SOURCE, tmp_path)
-    content = json.loads(CELL.path(tmp_path).read_text())
-    assert content["cell"]["options"] == CELL.options
-    assert content["data"] == SOURCE.described()[0]
+    assert done == read(SPEC.path(tmp_path)) == run(SPEC, SOURCE, tmp_path)
+    content = json.loads(SPEC.path(tmp_path).read_text())
+    assert content["cell"]["options"] == SPEC.options
+    assert content["data"] == SOURCE.digest()
     assert content["versions"].keys() == {"chmcnn", "torch", "numpy", "python"}
     assert content["command"] == "chmcnn compare mine"
     assert 0 < done.figures.auprc <= 1
@@ -79,8 +83,8 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
 
 
 def test_the_seed_decides(tmp_path: Path) -> None:
-    first = run(CELL, SOURCE, tmp_path / "a")
-    again = run(CELL, SOURCE, tmp_path / "b")
+    first = run(SPEC, SOURCE, tmp_path / "a")
+    again = run(SPEC, SOURCE, tmp_path / "b")
     assert first is not None
     assert again is not None
     assert first.figures is not None
@@ -93,7 +97,7 @@ def test_the_seed_decides(tmp_path: Path) -> None:
 def test_the_figures_are_those_of_a_fit_with_its_seed_stopped_by_the_validation_rows(seed: int) -> None:
     parts = SOURCE.split(seed)
     assert parts.valid is not None
-    model = CHMCNNClassifier(parts.train.hierarchy, random_state=seed, **CELL.options)
+    model = CHMCNNClassifier(parts.train.hierarchy, random_state=seed, **SPEC.options)
     model.fit(parts.train.X, parts.train.Y, validation_data=(parts.valid.X, parts.valid.Y))
     raw, scores = model.uncorrected_proba(parts.test.X), model.predict_proba(parts.test.X)
     violations = metrics.violations(raw, parts.train.hierarchy).number
@@ -101,49 +105,49 @@ def test_the_figures_are_those_of_a_fit_with_its_seed_stopped_by_the_validation_
 
 
 def test_a_result_of_other_settings_of_the_preset_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(CELL, SOURCE, tmp_path)
+    run(SPEC, SOURCE, tmp_path)
     default = _presets.PRESETS["default"]
     monkeypatch.setitem(_presets.PRESETS, "default", replace(default, dropout=0.6))
-    with pytest.raises(ChmcnnError, match=r"others by now \(dropout 0\.7, now 0\.6\); remove it to run it again"):
-        run(CELL, SOURCE, tmp_path)
+    with pytest.raises(ChmcnnError, match=r"changed since \(dropout 0\.7, now 0\.6\); delete it to run it again"):
+        run(SPEC, SOURCE, tmp_path)
 
 
-def test_a_finished_cell_is_not_run_again(tmp_path: Path, count: list[Cell]) -> None:
-    other = Cell("mine", "C-HMCNN", {"epochs": 3})
-    for cell in (CELL, CELL, other, CELL, other):
-        run(cell, SOURCE, tmp_path)
-    assert count == [CELL, other]
+def test_a_finished_run_is_not_repeated(tmp_path: Path, count: list[RunSpec]) -> None:
+    other = RunSpec("mine", "C-HMCNN", {"epochs": 3})
+    for spec in (SPEC, SPEC, other, SPEC, other):
+        run(spec, SOURCE, tmp_path)
+    assert count == [SPEC, other]
     assert len(collect(tmp_path)) == 2
 
 
-def test_two_at_once_run_a_cell_once(tmp_path: Path, count: list[Cell]) -> None:
+def test_two_at_once_execute_a_run_once(tmp_path: Path, count: list[RunSpec]) -> None:
     barrier = threading.Barrier(4)
 
     def at_once(_: int) -> Any:
         barrier.wait()
-        return run(CELL, SOURCE, tmp_path)
+        return run(SPEC, SOURCE, tmp_path)
 
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(at_once, range(4)))
-    assert count == [CELL]
+    assert count == [SPEC]
     assert done == [done[0]] * 4
 
 
-def test_a_cell_that_another_process_is_at_is_left_to_it(tmp_path: Path, count: list[Cell]) -> None:
+def test_a_run_that_another_process_executes_is_left_to_it(tmp_path: Path, count: list[RunSpec]) -> None:
     (tmp_path / ".locks").mkdir()
-    with filelock.FileLock(tmp_path / ".locks" / f"{CELL.path(tmp_path).stem}.lock"):
-        assert run(CELL, SOURCE, tmp_path, wait=False) is None
+    with filelock.FileLock(tmp_path / ".locks" / f"{SPEC.path(tmp_path).stem}.lock"):
+        assert run(SPEC, SOURCE, tmp_path, wait=False) is None
     assert count == []
-    assert run(CELL, SOURCE, tmp_path, wait=False) is not None
+    assert run(SPEC, SOURCE, tmp_path, wait=False) is not None
 
 
 @pytest.mark.usefixtures("count")
 def test_a_file_that_was_changed_is_noticed(tmp_path: Path) -> None:
-    run(CELL, SOURCE, tmp_path)
-    path = CELL.path(tmp_path)
+    run(SPEC, SOURCE, tmp_path)
+    path = SPEC.path(tmp_path)
     path.write_text(path.read_text().replace('"auprc": 0.5', '"auprc": 0.9'))
     told = f"{path}: it was changed after it was written: its content does not fit its checksum; remove it"
-    for reading in (lambda: run(CELL, SOURCE, tmp_path), lambda: collect(tmp_path)):
+    for reading in (lambda: run(SPEC, SOURCE, tmp_path), lambda: collect(tmp_path)):
         with pytest.raises(ChmcnnError) as caught:
             reading()
         assert str(caught.value).startswith(told)
@@ -152,11 +156,11 @@ def test_a_file_that_was_changed_is_noticed(tmp_path: Path) -> None:
         read(path)
 
 
-def test_other_data_under_the_same_name_is_noticed(tmp_path: Path, count: list[Cell]) -> None:
-    run(CELL, SOURCE, tmp_path)
+def test_other_data_under_the_same_name_is_noticed(tmp_path: Path, count: list[RunSpec]) -> None:
+    run(SPEC, SOURCE, tmp_path)
     other = Source("mine", learnable(rows=100, features=5, classes=10, depth=3, seed=1))
-    with pytest.raises(ChmcnnError, match="it is a result of other data, called 'mine' too; name another folder"):
-        run(CELL, other, tmp_path)
+    with pytest.raises(ChmcnnError, match="a result of other data that are also called 'mine'; choose another folder"):
+        run(SPEC, other, tmp_path)
     assert len(count) == 1
 
 
@@ -167,15 +171,15 @@ def test_other_data_under_the_same_name_is_noticed(tmp_path: Path, count: list[C
 def test_what_a_system_cannot_do_is_told_and_tried_again(
     tmp_path: Path, options: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = Cell("mine", "h+", options)
-    done = run(cell, SOURCE, tmp_path)
+    spec = RunSpec("mine", "h+", options)
+    done = run(spec, SOURCE, tmp_path)
     assert done is not None
     assert done.figures is None
     assert done.reason.startswith(told)
     assert bool(done.trace) == told.startswith("TypeError")
     assert collect(tmp_path)["reason"].tolist() == [done.reason]
-    monkeypatch.setattr(_runs, "_measured", lambda *_: Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1))
-    again = run(cell, SOURCE, tmp_path)
+    monkeypatch.setattr(_runs, "_measure", lambda *_: Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1))
+    again = run(spec, SOURCE, tmp_path)
     assert again is not None
     assert again.reason == ""
 
@@ -185,15 +189,15 @@ def test_what_is_half_written_is_no_result(tmp_path: Path) -> None:
     assert len(collect(tmp_path)) == 0
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, count: list[Cell]) -> None:
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, count: list[RunSpec]) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ChmcnnError, match="the folder cannot be written to: Not a directory; name another one"):
-        run(CELL, SOURCE, tmp_path / "file")
+    with pytest.raises(ChmcnnError, match="the folder is not writable: Not a directory; choose another one"):
+        run(SPEC, SOURCE, tmp_path / "file")
     assert count == []
 
 
-def test_the_file_is_called_as_the_cell() -> None:
-    fold = Cell("my table/1.csv", "h+", {}, fold=2, folds=5)
+def test_the_file_is_called_as_the_run() -> None:
+    fold = RunSpec("my table/1.csv", "h+", {}, fold=2, folds=5)
     assert fold.path(Path("runs")).name.startswith("my_table_1.csv-h+-fold2of5-")
 
 
@@ -201,12 +205,14 @@ def test_a_copied_result_does_not_count_twice(tmp_path: Path) -> None:
     write_runs(tmp_path, {"mine": [0.5]})
     (path,) = tmp_path.glob("*.json")
     (tmp_path / "mine-again.json").write_bytes(path.read_bytes())
-    with pytest.raises(ChmcnnError, match=f"mine-again.json: it is a copy of {path.name}, and counts twice; remove it"):
+    with pytest.raises(
+        ChmcnnError, match=f"mine-again.json: a copy of {path.name}, which would count twice; delete it"
+    ):
         collect(tmp_path)
 
 
 def test_a_file_of_another_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
-    path = CELL.path(tmp_path)
+    path = SPEC.path(tmp_path)
     results.write(path, {"cell": {"dataset": "mine"}, "figures": {"auprc": 0.5}, "data": ""})
     with pytest.raises(ChmcnnError, match="it is not the file of a result; remove it, and the command that wrote it"):
         read(path)

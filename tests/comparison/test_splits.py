@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from chmcnn import DatasetError, Hierarchy
-from chmcnn.comparison._splits import Source
+from chmcnn.comparison._splits import Source, Split
 from chmcnn.datasets import Table
 from chmcnn.datasets.synthetic import learnable
 
@@ -46,11 +46,11 @@ def test_folds_of_a_data_set_leave_its_test_rows_alone(labels_are_sparse: bool) 
     assert not set(map(tuple, data.test.X)) & {*map(tuple, fold.train.X), *map(tuple, fold.test.X)}
 
 
-def test_too_few_rows_for_the_folds_are_told() -> None:
-    with pytest.raises(DatasetError, match=r"mine has 10 rows, too few for 6 folds of 2 rows or more; use fewer"):
+def test_too_few_rows_for_the_folds_are_refused() -> None:
+    with pytest.raises(DatasetError, match=r"mine has 10 rows, too few for 6 folds of at least 2 rows; use fewer"):
         Source("mine", TABLE).fold(0, 6)
     rare = Table(ROWS, [{"b"}, *[set[str]()] * 9], TREE)
-    with pytest.raises(DatasetError, match=r"mine has 2 rows in fold \d of 5, and none has a class"):
+    with pytest.raises(DatasetError, match=r"mine has 2 rows in fold \d of 5, but none has a class"):
         [Source("mine", rare).fold(number, 5) for number in range(5)]
 
 
@@ -65,12 +65,30 @@ def test_too_few_rows_for_the_folds_are_told() -> None:
     ids=["features", "labels", "columns", "edges"],
 )
 def test_other_data_has_another_digest(other: Table) -> None:
-    assert Source("mine", TABLE).described() == Source("mine", Table(ROWS.copy(), TABLE.Y, TREE)).described()
-    assert Source("mine", TABLE).described()[0] != Source("mine", other).described()[0]
+    assert Source("mine", TABLE).digest() == Source("mine", Table(ROWS.copy(), TABLE.Y, TREE)).digest()
+    assert Source("mine", TABLE).digest() != Source("mine", other).digest()
 
 
 def test_a_data_set_by_name_is_loaded_when_it_is_needed() -> None:
     source = Source("digits")
-    assert source.loaded().data is not None
-    assert source.described() == source.loaded().described()
-    assert source.described()[1] == {"rows": 1797, "features": 64, "classes": 19}
+    assert source.load().data is not None
+    assert source.digest() == source.load().digest()
+    assert source.sizes() == source.load().sizes() == {"rows": 1797, "features": 64, "classes": 19}
+
+
+def test_the_sizes_are_those_of_the_rows_in_use() -> None:
+    data = learnable(rows=50, features=3, classes=5, depth=2)
+    sizes = {"features": 3, "classes": 5}
+    assert Source("own", data).sizes() == {"rows": 50, **sizes}
+    assert Source("own", data).sizes(folds=True) == {"rows": len(data.train) + len(data.valid), **sizes}
+    assert Source("table", data.train).sizes(folds=True) == {"rows": len(data.train), **sizes}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, sparse.csr_array], ids=["array", "frame", "sparse"])
+def test_a_split_can_have_no_test_rows(kind: type) -> None:
+    table = Table(kind(ROWS), TABLE.Y, TREE)
+    split = Split.without_test(table)
+    assert (split.train, split.valid, len(split.test), split.evaluated) == (table, None, 0, None)
+    data = learnable(rows=50, features=3, classes=5, depth=2)
+    split = Split.without_test(data)
+    assert (split.train, split.valid, len(split.test)) == (data.train, data.valid, 0)

@@ -74,7 +74,7 @@ def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_
             recipe="paper",
             seeds=seeds,
             jobs=1,
-            progress=lambda run, fresh: told.append((run.cell.seed, fresh)),
+            progress=lambda run, fresh: told.append((run.spec.seed, fresh)),
         )
 
     run(1)

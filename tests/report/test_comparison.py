@@ -3,7 +3,7 @@
 import pytest
 from tests.results import WHY, summed_up
 
-from chmcnn.comparison._runs import Cell, Figures, Run
+from chmcnn.comparison._runs import Figures, Run, RunSpec
 from chmcnn.report.comparing import Display, print_comparison, score_rows
 from chmcnn.report.comparison import draw, page
 
@@ -53,7 +53,7 @@ def test_it_is_printed_with_reasons_and_notes(capsys: pytest.CaptureFixture[str]
     shown = " ".join(capsys.readouterr().out.split())
     assert "[mine]" in shown
     assert f"f+ has no result on [mine]: {WHY}" in shown
-    assert "nothing is tested: seeds share the test rows" in shown
+    assert "all seeds share the same test rows" in shown
     assert "│ f+ │ - │ - │ - │ - │ - │" in shown
 
 
@@ -64,13 +64,13 @@ def test_progress_tells_what_is_done_and_how_systems_score(
     monkeypatch.setenv("TERM", "xterm")
     figures = Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1)
     with Display(["a", "b"], 4) as progress:
-        progress(Run(Cell("mine", "a"), "", figures), False)
-        progress(Run(Cell("mine", "b"), "", None, "why"), True)
+        progress(Run(RunSpec("mine", "a"), "", figures), fresh=False)
+        progress(Run(RunSpec("mine", "b"), "", None, "why"), fresh=True)
     shown = capsys.readouterr()
     assert "of 4 done in" in shown.err
     assert "0.500" in shown.err
     assert "0, 1 without" in shown.err
     assert shown.out == ""
     with Display(["a"], 1, quiet=True) as progress:
-        progress(Run(Cell("mine", "a"), "", figures), True)
+        progress(Run(RunSpec("mine", "a"), "", figures), fresh=True)
     assert capsys.readouterr().err == ""

@@ -7,13 +7,13 @@ import pytest
 
 from chmcnn.report.search import draw, page
 from chmcnn.report.searching import Display, best_rows, print_search
-from chmcnn.search import Found, Progress
+from chmcnn.search import Progress, SearchResult
 
 STATES = ("finished", "failed", "pruned", "finished", "finished", "running")
 SCORES = (0.5, math.nan, math.nan, 0.7, 0.6, math.nan)
 
 
-def result(states: tuple[str, ...] = STATES, importances: bool = True) -> Found:
+def result(states: tuple[str, ...] = STATES, importances: bool = True) -> SearchResult:
     rows = [
         {
             "number": number,
@@ -31,7 +31,7 @@ def result(states: tuple[str, ...] = STATES, importances: bool = True) -> Found:
     searched = ("widths", "learning_rate", "class_weight")
     shares = {"learning_rate": 0.75, "widths": 0.25, "class_weight": 0.0} if importances else {}
     best = {"epochs": 9, "widths": [100, 50], "learning_rate": 0.00012345} if "finished" in states else {}
-    return Found("my <table>.csv", 8, pd.DataFrame(rows), searched, best, shares)
+    return SearchResult("my <table>.csv", 8, pd.DataFrame(rows), searched, best, shares)
 
 
 def test_the_page_has_everything_and_needs_nothing_else() -> None:

@@ -4,7 +4,7 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,25 @@ from optuna.storages.journal import JournalFileBackend
 from sqlalchemy.exc import IntegrityError
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
-from chmcnn._workers.processes import Killed
+from chmcnn._workers import KilledError
+from chmcnn.comparison import Split
 from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.errors import FileError
-from chmcnn.search import Found, Plan
+from chmcnn.search import SearchPlan, SearchResult
 from chmcnn.search._space import APPENDIX, Space
-from chmcnn.search._trials import Parts, Task
+from chmcnn.search._trials import SearchSpec
 
 DATA = learnable(rows=120, features=6, classes=8, depth=2, noise=0.3)
 FIXED = {"epochs": 2, "widths": [16]}
 SPACE: dict[str, Any] = {"learning_rate": [1e-5, 1e-2], "dropout": [0.1, 0.5], "class_weight": [None, "balanced"]}
 
 
-def found(folder: Path, plan: Plan, **options: Any) -> Found:
+def found(folder: Path, plan: SearchPlan, **options: Any) -> SearchResult:
     return search.search(options.pop("data", DATA), plan, folder / "search", **options)
 
 
-def points(result: Found) -> list[str]:
+def points(result: SearchResult) -> list[str]:
     return sorted(json.dumps(row) for row in result.trials[list(result.searched)].values.tolist())
 
 
@@ -43,20 +44,20 @@ def study(folder: Path) -> optuna.Study:
 
 
 @pytest.fixture(scope="module")
-def grid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Found]:
+def grid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, SearchResult]:
     """A grid that two processes have searched."""
     folder = tmp_path_factory.mktemp("grid")
-    return folder, found(folder, Plan(SPACE, "grid", settings=FIXED), jobs=2)
+    return folder, found(folder, SearchPlan(SPACE, "grid", settings=FIXED), jobs=2)
 
 
 def test_the_space_of_the_paper_has_576_settings() -> None:
-    assert len(Space.of(APPENDIX).grid(0)) == Plan(sampler="grid").total == 576
+    assert len(Space.of(APPENDIX).grid(0)) == SearchPlan(sampler="grid").total == 576
     widths = [layers[0] for layers in APPENDIX["widths"]]
     assert widths == [250, 500, 750, 1000, 1250, 1500, 1750, *range(2000, 10001, 1000)]
-    assert Plan().total == 50
+    assert SearchPlan().total == 50
 
 
-def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, Found]) -> None:
+def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, SearchResult]) -> None:
     folder, result = grid
     assert len(points(result)) == len(set(points(result))) == 8
     assert (result.trials["state"] == "finished").all()
@@ -67,15 +68,23 @@ def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, Found]) -
     assert [path.name for path in (folder / "search" / ".locks").iterdir()] == ["study.lock"]
 
 
-def test_what_is_finished_is_not_run_again(grid: tuple[Path, Found], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_executor_can_run_a_search(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        result = found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), jobs=executor)
+        assert executor.submit(abs, -1).result() == 1, "it stays open"
+    assert points(result) == points(grid[1])
+    assert result.best == grid[1].best
+
+
+def test_what_is_finished_is_not_run_again(grid: tuple[Path, SearchResult], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, result = grid
     monkeypatch.setattr(CHMCNNClassifier, "fit", None)
-    again = found(folder, Plan(SPACE, "grid", settings=FIXED))
+    again = found(folder, SearchPlan(SPACE, "grid", settings=FIXED))
     assert again.trials.equals(result.trials)
-    assert found(folder, Plan(SPACE, "grid", 3, settings=FIXED)).trials.equals(result.trials)
+    assert found(folder, SearchPlan(SPACE, "grid", 3, settings=FIXED)).trials.equals(result.trials)
 
 
-def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, Found]) -> None:
+def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, SearchResult]) -> None:
     best = grid[1].ranking.iloc[0]
     model = CHMCNNClassifier(DATA.hierarchy, **grid[1].best, refit=False, evaluated=DATA.evaluated, random_state=0).fit(
         DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y)
@@ -86,13 +95,24 @@ def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, Found])
 @pytest.mark.parametrize(
     ("other", "told"),
     [
-        ({"data": learnable(rows=120, features=6, classes=8, depth=2, seed=1)}, "a search with other data; name anoth"),
-        ({"plan": Plan(SPACE, "grid", settings=FIXED, seed=1)}, "a search with other seed; name another folder with"),
-        ({"plan": Plan(SPACE, settings={"epochs": 3})}, "a search with other settings and sampler and pruning; n"),
+        (
+            {"data": learnable(rows=120, features=6, classes=8, depth=2, seed=1)},
+            "a search with other data; choose anot",
+        ),
+        (
+            {"plan": SearchPlan(SPACE, "grid", settings=FIXED, seed=1)},
+            "a search with other seed; choose another folder",
+        ),
+        (
+            {"plan": SearchPlan(SPACE, settings={"epochs": 3})},
+            "a search with other settings and sampler and pruning; ch",
+        ),
     ],
 )
-def test_a_search_for_something_else_is_refused(grid: tuple[Path, Found], other: dict[str, Any], told: str) -> None:
-    options = {"plan": Plan(SPACE, "grid", settings=FIXED)} | other
+def test_a_search_for_something_else_is_refused(
+    grid: tuple[Path, SearchResult], other: dict[str, Any], told: str
+) -> None:
+    options = {"plan": SearchPlan(SPACE, "grid", settings=FIXED)} | other
     with pytest.raises(FileError, match=told):
         found(grid[0], **options)
 
@@ -100,28 +120,28 @@ def test_a_search_for_something_else_is_refused(grid: tuple[Path, Found], other:
 def test_trials_are_the_total_and_a_search_goes_on_to_it(tmp_path: Path) -> None:
     space = {"learning_rate": {"low": 1e-5, "high": 1e-2, "log": True}, "batch_size": {"low": 8, "high": 64}}
     seen: list[search.Progress] = []
-    first = found(tmp_path, Plan(space, trials=3, settings=FIXED), progress=seen.append)
+    first = found(tmp_path, SearchPlan(space, trials=3, settings=FIXED), progress=seen.append)
     assert [each.done for each in seen] == [0, 1, 2, 3, 3]
     assert seen[-1].best == first.ranking["auprc"].iloc[0]
-    more = found(tmp_path, Plan(space, trials=5, settings=FIXED))
+    more = found(tmp_path, SearchPlan(space, trials=5, settings=FIXED))
     assert more.trials.head(3).equals(first.trials)
     assert len(more.trials) == more.total == 5
     assert more.trials["learning_rate"].between(1e-5, 1e-2).all()
     assert set(map(type, more.trials["batch_size"].tolist())) == {int}
-    other = found(tmp_path / "at once", Plan(space, trials=5, settings=FIXED))
+    other = found(tmp_path / "at once", SearchPlan(space, trials=5, settings=FIXED))
     assert points(other) == points(more), "the same seed draws the same"
 
 
 def test_the_same_settings_are_not_trained_twice(tmp_path: Path) -> None:
-    result = found(tmp_path, Plan({"dropout": [0.1, 0.5]}, trials=5, settings=FIXED))
+    result = found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=5, settings=FIXED))
     trained = result.trials[result.trials["reason"] == ""]
     assert len(trained) == trained["dropout"].nunique() == result.trials["auprc"].nunique()
     repeated = result.trials[result.trials["reason"] != ""]
     assert len(repeated) >= 3
-    assert repeated["reason"].str.match(r"the settings are those of trial \d").all()
+    assert repeated["reason"].str.match(r"same settings as trial \d").all()
 
 
-def interrupted(folder: Path, plan: Plan) -> None:
+def interrupted(folder: Path, plan: SearchPlan) -> None:
     """A search that is stopped in the middle of its second trial."""
     fit, calls = CHMCNNClassifier.fit, []
 
@@ -138,7 +158,7 @@ def interrupted(folder: Path, plan: Plan) -> None:
 
 
 def test_a_trial_that_was_interrupted_is_run_again(tmp_path: Path) -> None:
-    plan = Plan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
+    plan = SearchPlan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
     interrupted(tmp_path, plan)
     so_far = found(tmp_path, plan, jobs=0)
     assert so_far.trials["state"].tolist() == ["finished", "running"]
@@ -151,7 +171,7 @@ def test_a_trial_that_was_interrupted_is_run_again(tmp_path: Path) -> None:
 
 
 def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
+    plan = SearchPlan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
     interrupted(tmp_path, plan)
     (lock,) = [path for path in (tmp_path / "search" / ".locks").iterdir() if path.name != "study.lock"]
     held = filelock.FileLock(lock)
@@ -169,27 +189,32 @@ def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypat
 
 
 def test_a_trial_that_kills_its_process_each_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan({"dropout": [0.1]}, "grid", settings=FIXED)
+    plan = SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED)
     monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
             found(tmp_path, plan)
     result = found(tmp_path, plan)
-    assert result.trials["reason"].tolist() == ["its process was killed 5 times; was there enough memory?"]
+    assert result.trials["reason"].tolist() == ["the process was killed 5 times; the memory may have been too small"]
     assert result.best == {}
 
 
 def test_trials_that_kill_all_processes_each_time_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def each(tasks: list[Callable[[], None]], *_: Any, **__: Any) -> Iterator[tuple[int, Killed]]:
-        for number, task in enumerate(tasks):
-            with suppress(KeyboardInterrupt):
-                task()
-            yield number, Killed(-9)
+    class Killing(Executor):
+        """An executor whose processes are killed in the middle of a trial."""
 
-    monkeypatch.setattr("chmcnn._workers.processes.each", each)
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            with suppress(KeyboardInterrupt):
+                fn(*args, **kwargs)
+            future.set_exception(KilledError(-9))
+            return future
+
     monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-    result = found(tmp_path, Plan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=2)
-    assert result.trials["reason"].tolist() == ["its process was killed 5 times; was there enough memory?"] * 2
+    result = found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=Killing())
+    assert (
+        result.trials["reason"].tolist() == ["the process was killed 5 times; the memory may have been too small"] * 2
+    )
 
 
 def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_path: Path) -> None:
@@ -197,15 +222,17 @@ def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_
         def __reduce__(self) -> tuple[Any, ...]:
             return signal.raise_signal, (signal.SIGKILL,)  # when a process reads what it is given
 
-    told = "No process began a trial; use fewer --jobs. Of the first: its process was killed by signal 9; was there"
+    told = (
+        "No process started a trial: the process was killed by signal 9; the memory may have been too small. Run fewer"
+    )
     with pytest.raises(ChmcnnError, match=told):
-        found(tmp_path, Plan(SPACE, "grid", settings=FIXED), jobs=2, device=Deadly())
+        found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED, device=Deadly()), jobs=2)  # type: ignore[arg-type]
 
 
 def test_bad_trials_are_pruned(tmp_path: Path) -> None:
     rates = [0.04, 0.03, 0.02, 0.01, 0.005, 1e-8, 1e-9]  # seed 0 draws the last two last
     settings = {"epochs": 21, "widths": [16], "averaging": 0, "patience": 21}
-    trials = found(tmp_path, Plan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
+    trials = found(tmp_path, SearchPlan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
     assert set(trials["learning_rate"].tail(2)) == {1e-8, 1e-9}
     assert trials["state"].tolist() == ["finished"] * 5 + ["pruned"] * 2
     assert trials["epochs_run"].tolist() == [21] * 5 + [20] * 2
@@ -214,24 +241,26 @@ def test_bad_trials_are_pruned(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("plan", "pruner"),
-    [(Plan(), optuna.pruners.MedianPruner), (Plan(sampler="grid"), optuna.pruners.NopPruner)],
+    [(SearchPlan(), optuna.pruners.MedianPruner), (SearchPlan(sampler="grid"), optuna.pruners.NopPruner)],
 )
-def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: Plan, pruner: type) -> None:
-    with Task(Parts.of(DATA), plan, tmp_path, "mine", None, "cpu").study() as study:
+def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: SearchPlan, pruner: type) -> None:
+    with SearchSpec(Split.without_test(DATA), plan, tmp_path, "mine").open_study() as study:
         assert isinstance(study.study.pruner, pruner)
 
 
-def test_test_rows_are_not_looked_at(grid: tuple[Path, Found], tmp_path: Path) -> None:
+def test_test_rows_are_not_looked_at(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
     garbage = Table(np.full_like(DATA.test.X, 1e9), np.ones_like(DATA.test.Y), DATA.hierarchy)
     data = Dataset(DATA.name, DATA.train, DATA.valid, garbage)
-    result = found(tmp_path, Plan(SPACE, "grid", settings=FIXED), data=data)
+    result = found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), data=data)
     one, other = (each.trials.set_index(["learning_rate", "dropout"])["auprc"] for each in (grid[1], result))
     assert other.to_numpy() == pytest.approx(one.to_numpy(), abs=1e-6)
-    assert len(found(grid[0], Plan(SPACE, "grid", settings=FIXED), data=data).trials) == 8, "it is the same search"
+    assert len(found(grid[0], SearchPlan(SPACE, "grid", settings=FIXED), data=data).trials) == 8, (
+        "it is the same search"
+    )
 
 
 def test_a_table_is_validated_on_a_share_of_its_rows(tmp_path: Path) -> None:
-    result = found(tmp_path, Plan({"dropout": [0.1]}, "grid", settings=FIXED), data=DATA.train, title="mine")
+    result = found(tmp_path, SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), data=DATA.train, title="mine")
     model = CHMCNNClassifier(DATA.hierarchy, **result.best, random_state=0).fit(DATA.train.X, DATA.train.Y)
     assert result.trials["auprc"].tolist() == pytest.approx([model.best_score_], abs=1e-6)
     assert result.title == "mine"
@@ -239,18 +268,18 @@ def test_a_table_is_validated_on_a_share_of_its_rows(tmp_path: Path) -> None:
 
 def test_what_cannot_be_trained_with_fails_and_the_others_go_on(tmp_path: Path) -> None:
     space = {"class_weight": [{"nobody": 2.0}, "balanced"]}
-    result = found(tmp_path, Plan(space, "grid", settings=FIXED))
+    result = found(tmp_path, SearchPlan(space, "grid", settings=FIXED))
     assert sorted(result.trials["state"]) == ["failed", "finished"]
     assert result.trials["reason"].str.contains("Unknown class 'nobody'").sum() == 1
-    none = found(tmp_path / "none", Plan({"validation": [0]}, "grid", settings=FIXED), data=DATA.train)
-    assert "There are no rows to validate on" in none.trials["reason"].iloc[0]
+    none = found(tmp_path / "none", SearchPlan({"validation": [0]}, "grid", settings=FIXED), data=DATA.train)
+    assert "No rows to validate on" in none.trials["reason"].iloc[0]
     assert none.best == {}
     assert not (tmp_path / "none" / "search" / "best.json").exists()
 
 
 def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
     shared = str(tmp_path / "journal.log")
-    plan = Plan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
+    plan = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
     one = found(tmp_path / "one", plan, storage=shared)
     other = found(tmp_path / "other", plan, storage=shared)
     assert one.trials.equals(other.trials)
@@ -273,7 +302,7 @@ def test_a_database_that_another_machine_is_making_is_waited_for(
 
     monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
     monkeypatch.setattr("chmcnn.search._study.time.sleep", waits.append)
-    plan, storage = Plan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
+    plan, storage = SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
     assert found(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
     assert waits == [1, 1]
     waits.clear()
@@ -285,18 +314,18 @@ def test_a_database_that_another_machine_is_making_is_waited_for(
 def test_the_driver_of_a_database_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ChmcnnError, match=r"^The storage needs psycopg, which is not installed: pip install it\.$"):
-        found(tmp_path, Plan(), storage="postgresql://nobody@localhost/search")
+        found(tmp_path, SearchPlan(), storage="postgresql://nobody@localhost/search")
 
 
 def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "search").mkdir()
     (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
     with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
-        found(tmp_path, Plan())
+        found(tmp_path, SearchPlan())
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = r"search: the folder cannot be written to: .*; name another one with -o"
+    told = r"search: the folder is not writable: .*; choose another one"
     mkdir = Path.mkdir
 
     def refused(self: Path, *arguments: Any, **options: Any) -> None:
@@ -307,11 +336,11 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refused)
         with pytest.raises(FileError, match=told):
-            found(tmp_path, Plan())
+            found(tmp_path, SearchPlan())
     (tmp_path / "search" / "study.db").touch()
     (tmp_path / "search" / ".locks").touch()
     with pytest.raises(FileError, match=told):
-        found(tmp_path, Plan())
+        found(tmp_path, SearchPlan())
 
 
 @pytest.mark.parametrize("others", [True, False])
@@ -321,14 +350,14 @@ def test_a_search_that_cannot_be_opened_leaves_the_lock_of_others_alone(tmp_path
         lock.parent.mkdir(parents=True)
         lock.touch()
     with pytest.raises(ChmcnnError, match="The storage cannot be opened"):
-        found(tmp_path, Plan(), storage="nonsense://")
+        found(tmp_path, SearchPlan(), storage="nonsense://")
     assert lock.exists() == lock.parent.exists() == others
 
 
 def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path: Path) -> None:
     shared = str(tmp_path / "journal.log")
-    plan = Plan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
-    found(tmp_path, Plan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
+    plan = SearchPlan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
+    found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
     storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
     optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
     assert found(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
@@ -337,17 +366,17 @@ def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path
 def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ChmcnnError, match=r'needs optuna: pip install "chmcnn\[search\]"'):
-        found(tmp_path, Plan())
+        found(tmp_path, SearchPlan())
 
 
 def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "search").mkdir()
     (tmp_path / "search" / "mine.txt").write_text("mine")
-    with pytest.raises(FileError, match="it is no search, and is not written into"):
-        found(tmp_path, Plan())
+    with pytest.raises(FileError, match="not the folder of a search, so nothing is written to it"):
+        found(tmp_path, SearchPlan())
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="the folder cannot be written to"):
-        search.search(DATA, Plan(), tmp_path / "file" / "search")
+    with pytest.raises(FileError, match="the folder is not writable"):
+        search.search(DATA, SearchPlan(), tmp_path / "file" / "search")
 
 
 @pytest.mark.parametrize(
@@ -363,7 +392,7 @@ def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
         ({"dropout": [0.1, 0.5, 0.1]}, "dropout has the value 0.1 twice"),
         ({"dropout": {"low": 0.1, "hihg": 0.9}}, "dropout is {'low': 0.1, 'hihg': 0.9}; expected a list of values"),
         ({"dropout": {"low": 0.5, "high": 0.1}}, "dropout goes from 0.5 to 0.1; expected"),
-        ({"dropout": {"low": 0, "high": 0.5, "log": True}}, "dropout goes from 0 to 0.5, by log; expected"),
+        ({"dropout": {"low": 0, "high": 0.5, "log": True}}, "dropout goes from 0 to 0.5 with log; expected"),
         ({"dropout": {"low": "a", "high": 0.5}}, "dropout has 'a' in its range; expected a number"),
         ({"epochs": {"low": 1, "high": 9, "step": 0.5}}, "epochs has the step 0.5; expected"),
         ({"epochs": {"low": 1, "high": 9.5}}, "epochs is 9.5; expected an integer"),
@@ -373,18 +402,18 @@ def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
 )
 def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: str) -> None:
     with pytest.raises(FileError, match=told):
-        Plan(space)
+        SearchPlan(space)
 
 
 def test_what_else_cannot_be() -> None:
-    with pytest.raises(FileError, match="dropout has a range without a step, which no grid can cover"):
-        Plan({"dropout": {"low": 0.1, "high": 0.5}}, "grid")
-    with pytest.raises(ChmcnnError, match="epochs is searched, and is given for all trials too"):
-        Plan({"epochs": [1, 2]}, settings={"epochs": 3})
+    with pytest.raises(FileError, match="dropout has a range without a step, which a grid cannot cover"):
+        SearchPlan({"dropout": {"low": 0.1, "high": 0.5}}, "grid")
+    with pytest.raises(ChmcnnError, match="epochs is both in the space and in the settings of all trials"):
+        SearchPlan({"epochs": [1, 2]}, settings={"epochs": 3})
     with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):
-        Plan(sampler="random")  # type: ignore[arg-type]
+        SearchPlan(sampler="random")  # type: ignore[arg-type]
     with pytest.raises(ChmcnnError, match="trials is 0; expected 1 or more"):
-        Plan(trials=0)
+        SearchPlan(trials=0)
 
 
 def test_ranges_with_a_step_are_values() -> None:

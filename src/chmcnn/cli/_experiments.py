@@ -48,7 +48,7 @@ def benchmark(  # noqa: PLR0913 -- the options of both tables
         )
     for run in done:
         if run.figures is None:
-            typer.echo(f"{run.cell.system} has no result on {run.cell.dataset}: {run.reason}", err=True)
+            typer.echo(f"{run.spec.system} has no result on {run.spec.dataset}: {run.reason}", err=True)
 
 
 def _tell(missing: Mapping[str, str], *, quiet: bool) -> None:

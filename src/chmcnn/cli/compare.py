@@ -91,7 +91,7 @@ def compare(
     if options.systems == _EVERY:
         systems = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
     parameters = _system_parameters(systems, options.option or [], options.preset)
-    plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters)
+    plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters, options.missing)
     if not any(map(_data.is_file, data)):
         _data.refuse_table_options(data[0], table)
     sources = [_source(name, table, call) for name in data]
@@ -99,15 +99,8 @@ def compare(
     total = len(sources) * len(systems) * (options.folds or plan.seeds)
     with Display(systems, total, quiet=call.quiet) as progress:
         try:
-            result = comparison.compare(
-                sources,
-                plan,
-                output,
-                jobs=options.jobs,
-                missing=options.missing,
-                command=call.command,
-                progress=progress,
-            )
+            execution = comparison.Execution(options.jobs, call.command, progress)
+            result = comparison.compare(sources, plan, output, execution)
         except ChmcnnError:
             with suppress(OSError):  # of a folder with results in it
                 (output / comparison.RUNS).rmdir()

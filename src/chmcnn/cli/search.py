@@ -18,7 +18,7 @@ from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from chmcnn.datasets import Dataset, Table
-    from chmcnn.search import Found
+    from chmcnn.search import SearchResult
 
 
 @dataclass(frozen=True)
@@ -99,19 +99,21 @@ def search(  # noqa: PLR0913 -- the groups of its options
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
     from chmcnn.report.searching import Display, print_search, reasons
-    from chmcnn.search import APPENDIX, Plan, Space, search
+    from chmcnn.search import APPENDIX, SearchPlan, Space, search
     from chmcnn.settings import read
 
     space = read(options.space) if options.space else APPENDIX
     Space.of(space, options.space)  # an error names the file
-    plan = Plan(space, options.sampler, options.trials, training.settings(), compute.seed, options.prune)
+    plan = SearchPlan(
+        space, options.sampler, options.trials, training.settings(), compute.seed, options.prune, compute.device
+    )
     rows: Dataset | Table
     if _data.is_file(data):
         rows = hold_out.split(Path(data), table, compute.seed).train
     else:
         training.refuse_validation_share(data)
         rows = _data.load(data, call, hold_out, table, seed=compute.seed)
-    run = partial(search, rows, plan, output, title=Path(data).name, storage=options.storage, device=compute.device)
+    run = partial(search, rows, plan, output, title=Path(data).name, storage=options.storage)
     try:
         with Display(quiet=call.quiet) as progress:
             result = run(jobs=options.jobs, progress=progress)
@@ -132,7 +134,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
     typer.echo(f"Best:   {output / 'best.json'}\nReport: {output / 'search.html'}\nTrials: {output / 'trials.csv'}")
 
 
-def _write(result: Found, output: Path, call: Invocation) -> None:
+def _write(result: SearchResult, output: Path, call: Invocation) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._io.files import atomic
     from chmcnn.report.page import png

@@ -1,23 +1,27 @@
-"""Comparisons: several systems on several data sets, with several seeds or folds, kept in files and summed up."""
+"""Comparisons of several systems on several data sets, with several seeds or folds; each result is kept in a file."""
 
 from chmcnn.comparison._compare import RUNS, Plan, compare, prepare
-from chmcnn.comparison._grid import Task, results
-from chmcnn.comparison._runs import Cell, Run, collect, finished, run, versions
-from chmcnn.comparison._splits import Source, digest
+from chmcnn.comparison._grid import PRELOAD, Execution, Progress, results
+from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, run, versions
+from chmcnn.comparison._splits import Source, Split, compute_digest
 from chmcnn.comparison._summary import Comparison
 
 __all__ = [
+    "PRELOAD",
     "RUNS",
-    "Cell",
     "Comparison",
+    "Execution",
     "Plan",
+    "PlannedRun",
+    "Progress",
     "Run",
+    "RunSpec",
     "Source",
-    "Task",
+    "Split",
     "collect",
     "compare",
-    "digest",
-    "finished",
+    "compute_digest",
+    "find_finished",
     "prepare",
     "results",
     "run",

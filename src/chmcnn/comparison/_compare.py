@@ -1,4 +1,4 @@
-"""Several systems on several data sets, with several seeds or folds: run in parallel, kept, and summed up."""
+"""A comparison: a plan, the runs it takes, and their summary."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from chmcnn._wording import nearest
 from chmcnn.baselines import SYSTEMS, system
-from chmcnn.comparison._grid import Task, results
-from chmcnn.comparison._runs import Cell
+from chmcnn.comparison._grid import Execution, results
+from chmcnn.comparison._runs import PlannedRun, RunSpec
 from chmcnn.comparison._splits import Source
 from chmcnn.comparison._summary import Comparison, summarise
 from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from chmcnn.comparison._runs import Run
     from chmcnn.significance import Missing
 
 __all__ = ["Comparison", "Plan", "Source", "compare"]
 
 RUNS = "runs"
-"""The folder of results inside the folder of a comparison."""
+"""Name of the folder of results inside the folder of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +32,20 @@ class Plan:
     Parameters
     ----------
     systems
-        Names of systems; the first is the one that the others are tested against.
+        Names of systems; the others are tested against the first.
     seeds
-        How often to run each, with seeds from 0 on.
+        Number of runs of each system, with the seeds 0, 1 and so on.
     folds
-        In place of seeds: so many folds, over all rows of a table, or the training and validation rows of a data set.
+        Number of folds, in place of seeds: over all rows of a table, or the training and validation rows of a data set.
     options
         Parameters of the estimators by system.
+    missing
+        How average ranks treat a missing result: see `chmcnn.significance.ranks`.
 
     Examples
     --------
     >>> plan = Plan(("C-HMCNN", "h+"), folds=5, options={"h+": {"epochs": 20}})
-    >>> len(list(plan.cells("mine")))
+    >>> len(list(plan.specify("mine")))
     10
     """
 
@@ -52,45 +53,39 @@ class Plan:
     seeds: int = 3
     folds: int | None = None
     options: Mapping[str, Mapping[str, Any]] | None = None
+    missing: Missing = "last"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run, before anything is."""
+        """Refuse a plan that cannot be run."""
         if not self.systems:
-            raise ChmcnnError(f"No system is named. Systems: {', '.join(SYSTEMS)}.")
+            raise ChmcnnError(f"systems is empty; choose from {', '.join(SYSTEMS)}.")
         for number, name in enumerate(self.systems):
             system(name)
             if name in self.systems[:number]:
-                raise ChmcnnError(f"System {name!r} is named twice; name it once.")
+                raise ChmcnnError(f"System {name!r} is listed twice; list it once.")
         if self.seeds < 1:
             raise ChmcnnError(f"seeds is {self.seeds}; expected 1 or more.")
         if self.folds is not None and self.folds < 2:
             raise ChmcnnError(f"folds is {self.folds}; expected 2 or more.")
-        for name, given in (self.options or {}).items():
+        for name, options in (self.options or {}).items():
             if name not in self.systems:
-                raise ChmcnnError(f"There are options for {name!r}, which is not compared: {', '.join(self.systems)}.")
-            _refuse_unknown(name, given)
+                raise ChmcnnError(
+                    f"Options are set for {name!r}, which is not among the systems: {', '.join(self.systems)}."
+                )
+            _refuse_unknown_options(name, options)
 
-    def cells(self, dataset: str) -> Iterator[Cell]:
-        """What is run on one data set, all systems with the first seed or fold first."""
+    def specify(self, dataset: str) -> Iterator[RunSpec]:
+        """Yield the runs on one data set: all systems with the first seed or fold, then with the next."""
         for number in range(self.folds or self.seeds):
-            where = {"seed": number} if self.folds is None else {"fold": number, "folds": self.folds}
+            part = {"seed": number} if self.folds is None else {"fold": number, "folds": self.folds}
             for name in self.systems:
-                yield Cell(dataset, name, dict((self.options or {}).get(name, {})), **where)
+                yield RunSpec(dataset, name, dict((self.options or {}).get(name, {})), **part)
 
 
-def compare(  # noqa: PLR0913 -- all by name, each with a default
-    sources: Sequence[Source],
-    plan: Plan,
-    folder: Path,
-    *,
-    jobs: int | None = None,
-    missing: Missing = "last",
-    command: str = "",
-    progress: Callable[[Run, bool], object] | None = None,
-) -> Comparison:
-    """Run all cells that are not finished yet, and sum up.
+def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Execution | None = None) -> Comparison:
+    """Execute all runs that are not finished yet, and summarise the results.
 
-    Processes are started: a script calls this below ``if __name__ == "__main__":``.
+    This starts processes: a script calls it below ``if __name__ == "__main__":``.
 
     Parameters
     ----------
@@ -99,46 +94,39 @@ def compare(  # noqa: PLR0913 -- all by name, each with a default
     plan
         Systems, seeds or folds, options.
     folder
-        Results are kept below it, one file each; a comparison that was interrupted goes on from them.
-    jobs
-        How many processes run at once; each has its share of the cores. By default one for each core.
-    missing
-        What becomes of a missing result in average ranks: see `chmcnn.significance.ranks`.
-    command
-        What the user typed, for the record.
-    progress
-        Called with each result, and whether it was computed just now.
+        Results are kept in it, one file each; an interrupted comparison resumes from them.
+    execution
+        Number of processes, or an executor; what to record; whom to notify.
     """
-    loaded = [source.loaded() for source in _different(sources)]
-    described = {source.name: source.described() for source in loaded}
+    _refuse_duplicates([source.name for source in sources])
+    loaded = [source.load() for source in sources]
     _refuse_small(loaded, plan)
-    # Rows of a benchmark's set need not be sent about, and where it has no validation rows the seed draws them.
-    tasks = [
-        Task(cell, source if plan.folds is None else at_hand, described[source.name][0])
-        for source, at_hand in zip(sources, loaded, strict=True)
-        for cell in plan.cells(source.name)
+    # The worker loads a data set of the benchmark itself, and where it has no validation rows the seed draws them.
+    planned = [
+        PlannedRun(spec, source if plan.folds is None else in_memory, digest)
+        for source, in_memory in zip(sources, loaded, strict=True)
+        for digest in [in_memory.digest()]
+        for spec in plan.specify(source.name)
     ]
-    tasks.sort(key=lambda task: task.cell.fold or task.cell.seed)
-    found = dict(results(tasks, folder / RUNS, jobs=jobs, command=command, progress=progress))
+    planned.sort(key=lambda item: item.spec.fold or item.spec.seed)
+    runs = dict(results(planned, folder / RUNS, execution))
     return summarise(
-        [found[task.cell.path(folder / RUNS)] for task in tasks],
+        [runs[item.spec.path(folder / RUNS)] for item in planned],
         systems=plan.systems,
-        sizes={name: sizes for name, (_, sizes) in described.items()},
+        sizes={source.name: source.sizes(folds=plan.folds is not None) for source in loaded},
         drawn={source.name: plan.folds is not None or not source.has_test_rows for source in sources},
-        missing=missing,
+        missing=plan.missing,
     )
 
 
-def _different(sources: Sequence[Source]) -> Sequence[Source]:
-    names = [source.name for source in sources]
+def _refuse_duplicates(names: list[str]) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise ChmcnnError(f"Two data sets are called {name!r}; rename one of them, or name it once.")
-    return sources
+            raise ChmcnnError(f"Two data sets are called {name!r}; rename one of them, or list it once.")
 
 
 def _refuse_small(loaded: list[Source], plan: Plan) -> None:
-    """Draw all folds or parts once, for those that would have nothing to test on."""
+    """Draw all folds or parts once: this raises an error if one has nothing to test on."""
     for source in loaded:
         for number in range(plan.folds or plan.seeds):
             if plan.folds:
@@ -147,22 +135,20 @@ def _refuse_small(loaded: list[Source], plan: Plan) -> None:
                 source.split(number)
 
 
-def _refuse_unknown(name: str, given: Mapping[str, Any]) -> None:
-    known = tuple(set(system(name)().get_params()) - {"hierarchy", "evaluated", "random_state"})
-    for option in given:
-        if option not in known:
-            near = nearest(option, known)
+def _refuse_unknown_options(name: str, options: Mapping[str, Any]) -> None:
+    allowed = tuple(set(system(name)().get_params()) - {"hierarchy", "evaluated", "random_state"})
+    for option in options:
+        if option not in allowed:
+            near = nearest(option, allowed)
             hint = f" Did you mean {near!r}?" if near else ""
-            raise ChmcnnError(f"{name} has no option {option!r}.{hint} Its options: {', '.join(sorted(known))}.")
+            raise ChmcnnError(f"{name} has no option {option!r}.{hint} Its options: {', '.join(sorted(allowed))}.")
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder of a comparison, or see that it is one and can be written to."""
+    """Create the folder of a comparison; refuse one of something else, or one that is not writable."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / RUNS).is_dir():
-        raise FileError("it is no comparison, and is not written into; name another folder with -o", folder)
+        raise FileError("not the folder of a comparison, so nothing is written to it; choose another folder", folder)
     try:
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(
-            f"the folder cannot be written to: {error.strerror}; name another one with -o", folder
-        ) from None
+        raise FileError(f"the folder is not writable: {error.strerror}; choose another one", folder) from None

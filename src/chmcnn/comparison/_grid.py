@@ -1,60 +1,87 @@
-"""Many cells: those that are finished are read, and the others are run in parallel."""
+"""Many runs: finished ones are read, and the others are run in parallel."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
-from chmcnn._workers import processes, threads
-from chmcnn.comparison._runs import Cell, Run, finished, run
+from chmcnn._workers import KilledError, iterate_completed, open_executor
+from chmcnn.comparison._runs import PlannedRun, Run, find_finished, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor, Future
     from pathlib import Path
 
-    from chmcnn.comparison._splits import Source
+PRELOAD = ("chmcnn.comparison._preload",)
+"""Modules that the server of worker processes imports once."""
 
 
-class Task(NamedTuple):
-    """A cell, its data, and the digest of that."""
+class Progress(Protocol):
+    """A function that is called with each result."""
 
-    cell: Cell
-    source: Source
-    digest: str
+    def __call__(self, run: Run, /, *, fresh: bool) -> object:
+        """Take a result, and whether it was computed just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How runs are executed and recorded.
+
+    Parameters
+    ----------
+    jobs
+        Number of processes at once; each has its share of the cores. By default one for each core. Or any
+        `concurrent.futures.Executor`, which decides itself; it stays open.
+    command
+        What the user typed; it is stored with each result.
+    progress
+        Called with each result and ``fresh``, which says whether it was computed just now.
+    """
+
+    jobs: int | Executor | None = None
+    command: str = ""
+    progress: Progress | None = None
+
+    def report(self, result: Run, *, fresh: bool) -> None:
+        """Call ``progress``."""
+        if self.progress:
+            self.progress(result, fresh=fresh)
 
 
 def results(
-    tasks: Sequence[Task],
-    folder: Path,
-    *,
-    jobs: int | None = None,
-    command: str = "",
-    progress: Callable[[Run, bool], object] | None = None,
+    planned: Sequence[PlannedRun], folder: Path, execution: Execution | None = None
 ) -> Iterator[tuple[Path, Run]]:
-    """The result of each by the path of its file, first those that are there. What another process is at comes last.
-
-    ``progress`` is called with each, and whether it was computed just now.
-    """
-    told = progress or (lambda _run, _fresh: None)
-    left = []
-    for task in tasks:
-        there = finished(task.cell, folder, task.digest)
-        if there is None:
-            left.append(task)
+    """Yield each result with the path of its file: finished ones first, those that another process runs last."""
+    execution = execution or Execution()
+    pending = []
+    for item in planned:
+        result = find_finished(item, folder)
+        if result is None:
+            pending.append(item)
             continue
-        told(there, False)  # noqa: FBT003
-        yield task.cell.path(folder), there
-    jobs = min(jobs or processes.cores(), max(len(left), 1))
-    ready = partial(run, threads=threads.share(jobs), command=command)
-    for wait in (False, True):
-        calls = [partial(ready, cell, source, folder, data=digest, wait=wait) for cell, source, digest in left]
-        busy = []
-        for number, result in processes.each(calls, jobs):
-            cell, _, digest = left[number]
-            if result is None:
-                busy.append(left[number])
-                continue
-            done = Run(cell, digest, None, str(result)) if isinstance(result, processes.Killed) else result
-            told(done, True)  # noqa: FBT003
-            yield cell.path(folder), done
-        left = busy
+        execution.report(result, fresh=False)
+        yield item.spec.path(folder), result
+    if not pending:
+        return
+    with open_executor(execution.jobs, len(pending), PRELOAD) as (executor, threads):
+        for wait in (False, True):
+            call = partial(run, folder=folder, threads=threads, command=execution.command, wait=wait)
+            busy = []
+            for number, future in iterate_completed(executor, [partial(call, item) for item in pending]):
+                item = pending[number]
+                result = _receive(item, future)
+                if result is None:
+                    busy.append(item)
+                    continue
+                execution.report(result, fresh=True)
+                yield item.spec.path(folder), result
+            pending = busy
+
+
+def _receive(item: PlannedRun, future: Future[Run | None]) -> Run | None:
+    try:
+        return future.result()
+    except KilledError as error:
+        return Run(item.spec, item.digest, None, str(error))

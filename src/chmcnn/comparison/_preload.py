@@ -1,4 +1,4 @@
-"""Imported once by the server that processes are copied from: what takes long, and starts no thread."""
+"""Imported once by the server that worker processes are copied from: what takes long, and starts no thread."""
 
 import torch
 

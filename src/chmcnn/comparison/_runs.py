@@ -1,6 +1,6 @@
-"""One system on one data set with one seed or fold: trained, tested, and kept in one file that tells if it was changed.
+"""One run: a system is trained and tested on a data set with one seed or fold, and the result is kept in a file.
 
-A finished cell is never run again, and never by two processes at once.
+A finished run is never repeated, and no two processes execute the same one at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import filelock
 import numpy as np
@@ -22,7 +22,7 @@ import torch
 
 from chmcnn import __version__, metrics
 from chmcnn._io import results, strict_json
-from chmcnn._workers.threads import limited
+from chmcnn._workers import limit_threads
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError, FileError
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """What is run: a system with its options, on a data set, with a seed, and on one fold where there are folds."""
+class RunSpec:
+    """What is run: a system with its options on a data set, with a seed or on one of several folds."""
 
     dataset: str
     system: str
@@ -49,7 +49,7 @@ class Cell:
     folds: int | None = None
 
     def path(self, folder: Path) -> Path:
-        """Where its result is kept; other options give another file."""
+        """Return the file of its result; other options give another file."""
         part = f"seed{self.seed}" if self.fold is None else f"fold{self.fold}of{self.folds}"
         name = re.sub(r"[^\w.+-]", "_", f"{self.dataset}-{self.system}-{part}")
         return folder / f"{name}-{results.checksum(asdict(self))[:8]}.json"
@@ -57,7 +57,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What came of a cell; None is not known, or not a matter of that system."""
+    """The figures of a run; None where a figure is unknown, or does not apply to the system."""
 
     auprc: float  # on the test rows
     validation_auprc: float | None
@@ -68,9 +68,9 @@ class Figures:
     fit_seconds: float
     predict_seconds: float
     parameters: int | None
-    memory: float | None  # MiB by which training and predicting raised the peak of the process
+    memory: float | None  # MiB that training and predicting added to the peak of the process
     threads: int
-    settings: Mapping[str, Any] | None = field(default=None, hash=False)  # of a network: those of its preset, too
+    settings: Mapping[str, Any] | None = field(default=None, hash=False)  # of a network, with those of its preset
 
 
 NUMBERS = tuple(name for name in Figures.__slots__ if name != "settings")
@@ -78,164 +78,172 @@ NUMBERS = tuple(name for name in Figures.__slots__ if name != "settings")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The content of a file: a cell, the digest of its data, and its figures, or the reason why there are none."""
+    """The result of a run: its figures, or the reason why there are none."""
 
-    cell: Cell
-    data: str
+    spec: RunSpec
+    data: str  # the digest of the data
     figures: Figures | None
     reason: str = ""
     trace: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     command: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of its file, in which the specification is called ``cell``."""
+        content = asdict(self)
+        return {"cell": content.pop("spec")} | content
 
-def run(  # noqa: PLR0913 -- all by name, each with a default
-    cell: Cell,
-    source: Source,
-    folder: Path,
-    *,
-    data: str | None = None,
-    threads: int | None = None,
-    command: str = "",
-    wait: bool = True,
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Run:
+        """Restore what `to_json` returned."""
+        fields = dict(content)
+        spec, figures = RunSpec(**fields.pop("cell")), fields.pop("figures")
+        return cls(**fields, spec=spec, figures=Figures(**figures) if figures else None)
+
+
+class PlannedRun(NamedTuple):
+    """A run with its data, and the digest of them."""
+
+    spec: RunSpec
+    source: Source
+    digest: str
+
+
+def run(
+    planned: PlannedRun, folder: Path, *, threads: int | None = None, command: str = "", wait: bool = True
 ) -> Run | None:
-    """Run a cell and keep its result, unless that is there already.
+    """Return the result of a run; execute it if it is not finished.
 
     Parameters
     ----------
-    cell, source
-        What to run, and the data that it names.
+    planned
+        What to run.
     folder
-        Where results are kept.
-    data
-        The digest of the data, if it is known; otherwise it is computed.
+        Folder of the result files.
     threads
-        How many threads torch and numpy may use.
+        Number of threads that torch and numpy may use.
     command
-        What the user typed, for the record.
+        What the user typed; it is stored with the result.
     wait
-        Whether to wait for another process that is at the same cell. Otherwise None is returned.
+        Whether to wait for another process that executes the same run. Otherwise None is returned.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from chmcnn.comparison._splits import Source
+    >>> from chmcnn.comparison import Source
     >>> from chmcnn.datasets.synthetic import learnable
     >>> mine = Source("mine", learnable(rows=100, features=5, classes=10, edges=12, depth=3))
-    >>> cell = Cell("mine", "C-HMCNN", {"epochs": 2})
+    >>> planned = PlannedRun(RunSpec("mine", "C-HMCNN", {"epochs": 2}), mine, mine.digest())
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     first = run(cell, mine, Path(folder))
-    ...     again = run(cell, mine, Path(folder))           # read, not run
+    ...     first = run(planned, Path(folder))
+    ...     again = run(planned, Path(folder))           # read, not executed
     ...     table = collect(Path(folder))
     >>> first == again, first.figures.violations_after, table["system"].tolist()
     (True, 0, ['C-HMCNN'])
     """
-    path, data = cell.path(folder), data or source.described()[0]
-    lock = filelock.FileLock(_lock_of(path))
+    path = planned.spec.path(folder)
+    lock = filelock.FileLock(_create_lock_path(path))
     try:
         held = lock.acquire(blocking=wait)
     except filelock.Timeout:
         return None
     with held:
-        known = finished(cell, folder, data)
-        if known is None:
-            known = _ran(cell, source, data, threads, command)
-            results.write(path, asdict(known))
-    return known
+        result = find_finished(planned, folder)
+        if result is None:
+            result = _execute(planned, threads, command)
+            results.write(path, result.to_json())
+    return result
 
 
-def finished(cell: Cell, folder: Path, data: str) -> Run | None:
-    """The result of a cell, if it is there. One of other data under the same name is refused."""
-    path = cell.path(folder)
+def find_finished(planned: PlannedRun, folder: Path) -> Run | None:
+    """Return the result of a run if it is finished. Refuse a result of other data with the same name."""
+    path = planned.spec.path(folder)
     if not path.is_file():
         return None
-    found = read(path)
-    if found.data != data:
+    result = read(path)
+    if result.data != planned.digest:
         raise FileError(
-            f"it is a result of other data, called {cell.dataset!r} too; name another folder, or remove the file", path
+            f"a result of other data that are also called {planned.spec.dataset!r}; choose another folder, or delete "
+            "the file",
+            path,
         )
-    _refuse_other_settings(found, path)
-    return found if found.figures else None
+    _refuse_other_settings(result, path)
+    return result if result.figures else None
 
 
-def _refuse_other_settings(found: Run, path: Path) -> None:
-    """A preset may be another one by now."""
-    before = found.figures and found.figures.settings
+def _refuse_other_settings(result: Run, path: Path) -> None:
+    """Refuse a result of a preset that has changed since."""
+    before = result.figures and result.figures.settings
     if not before:
         return
-    now = _plain(system(found.cell.system)(**found.cell.options).chosen(before["columns"], before["rows"]))
-    other = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
-    if other:
+    now = _to_plain(system(result.spec.system)(**result.spec.options).chosen(before["columns"], before["rows"]))
+    changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
+    if changes:
         raise FileError(
-            f"it was run with settings that are others by now ({'; '.join(other)}); remove it to run it again", path
+            f"a result of settings that have changed since ({'; '.join(changes)}); delete it to run it again", path
         )
 
 
 def read(path: Path) -> Run:
-    """Read a result, and refuse one that was changed since it was written."""
-    return results.made(path, _run)
-
-
-def _run(content: dict[str, Any]) -> Run:
-    figures = Figures(**content["figures"]) if content["figures"] else None
-    return Run(**content | {"cell": Cell(**content["cell"]), "figures": figures})
+    """Read a result; refuse a file that was changed since it was written."""
+    return results.made(path, Run.from_json)
 
 
 def collect(folder: Path) -> pd.DataFrame:
-    """All results of a folder, one row each: the cell, its figures, and the reason where there are none."""
-    found = {path: read(path) for path in sorted(folder.glob("[!.]*.json"))}
-    for path, run in found.items():
-        if run.cell.path(folder) != path:
-            raise FileError(f"it is a copy of {run.cell.path(folder).name}, and counts twice; remove it", path)
-    return frame(list(found.values()))
+    """Return all results of a folder, one row each: the specification, the figures, or the reason for their lack."""
+    runs = {path: read(path) for path in sorted(folder.glob("[!.]*.json"))}
+    for path, result in runs.items():
+        expected = result.spec.path(folder)
+        if expected != path:
+            raise FileError(f"a copy of {expected.name}, which would count twice; delete it", path)
+    return to_frame(list(runs.values()))
 
 
-def frame(found: list[Run]) -> pd.DataFrame:
-    """Results as a table, one row each."""
+def to_frame(runs: list[Run]) -> pd.DataFrame:
+    """Return results as a table, one row each."""
     rows = [
-        asdict(each.cell)
-        | {name: getattr(each.figures, name, None) for name in NUMBERS}
-        | {"reason": each.reason, "data": each.data, "command": each.command}
-        for each in found
+        asdict(result.spec)
+        | {name: getattr(result.figures, name, None) for name in NUMBERS}
+        | {"reason": result.reason, "data": result.data, "command": result.command}
+        for result in runs
     ]
-    return pd.DataFrame(rows, columns=[*Cell.__slots__, *NUMBERS, "reason", "data", "command"])
+    return pd.DataFrame(rows, columns=[*RunSpec.__slots__, *NUMBERS, "reason", "data", "command"])
 
 
-def _ran(cell: Cell, source: Source, data: str, threads: int | None, command: str) -> Run:
-    """Run it; what a system cannot do is a result too, and not kept from the others."""
-    parts = source.split(cell.seed) if cell.folds is None else source.fold(cell.fold or 0, cell.folds)
+def _execute(planned: PlannedRun, threads: int | None, command: str) -> Run:
+    """Train and test; an error is a result too, so that the other runs go on."""
+    spec, source, digest = planned
+    split = source.split(spec.seed) if spec.folds is None else source.fold(spec.fold or 0, spec.folds)
     figures, reason, trace = None, "", ""
-    with limited(threads):
+    with limit_threads(threads):
         try:
-            figures = _measured(cell, parts)
+            figures = _measure(spec, split)
         except ChmcnnError as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 -- hours of other results are not lost for it
             reason, trace = f"{type(error).__name__}: {error}", traceback.format_exc()
-    return Run(cell, data, figures, reason, trace, versions(), command)
+    return Run(spec, digest, figures, reason, trace, versions(), command)
 
 
-def _measured(cell: Cell, parts: Split) -> Figures:
-    model = system(cell.system)(
-        hierarchy=parts.train.hierarchy, evaluated=parts.evaluated, random_state=cell.seed, **cell.options
+def _measure(spec: RunSpec, split: Split) -> Figures:
+    model = system(spec.system)(
+        hierarchy=split.train.hierarchy, evaluated=split.evaluated, random_state=spec.seed, **spec.options
     )
     _warm_up()
-    peak, start = _peak(), time.perf_counter()
-    model.fit(
-        parts.train.X,
-        parts.train.Y,
-        validation_data=None if parts.valid is None else (parts.valid.X, parts.valid.Y),
-    )
+    peak, start = _measure_peak(), time.perf_counter()
+    split.fit(model)
     fitted = time.perf_counter()
-    raw = torch.from_numpy(model.uncorrected_proba(parts.test.X))
+    raw = torch.from_numpy(model.uncorrected_proba(split.test.X))
     scores = model.correct(raw).numpy()
-    predicted, after = time.perf_counter(), _peak()
+    predicted, after = time.perf_counter(), _measure_peak()
     parents, children = model.hierarchy_.edges[model.evaluated_[model.hierarchy_.edges].all(axis=1)].T
-    contradictions = (raw[:, children] > raw[:, parents]).numpy()  # of what was taught: some systems do not teach roots
+    contradictions = (
+        raw[:, children] > raw[:, parents]
+    ).numpy()  # of evaluated classes: some systems do not learn roots
     best = getattr(model, "best_score_", None)
     return Figures(
-        auprc=metrics.auprc(parts.test.Y, scores, classes=model.evaluated_),
+        auprc=metrics.auprc(split.test.Y, scores, classes=model.evaluated_),
         validation_auprc=best if best is not None and np.isfinite(best) else None,
         best_epoch=getattr(model, "best_epoch_", None),
         violations_before=int(contradictions.sum()),
@@ -243,45 +251,42 @@ def _measured(cell: Cell, parts: Split) -> Figures:
         violations_after=metrics.violations(scores, model.hierarchy_).number,
         fit_seconds=fitted - start,
         predict_seconds=predicted - fitted,
-        parameters=_parameters(model),
+        parameters=_count_parameters(model),
         memory=None if peak is None or after is None else after - peak,
         threads=torch.get_num_threads(),
-        settings=_settings(model),
+        settings=_get_settings(model),
     )
 
 
-def _settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
-    """All that a network was trained with; None of what is none."""
+def _get_settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
+    """Return all settings of a network; None for other systems."""
     if not isinstance(model, NeuralClassifier):
         return None
-    return _plain(model.resolve_settings(math.prod(model.feature_shape_), model.n_samples_fit_))
+    return _to_plain(model.resolve_settings(math.prod(model.feature_shape_), model.n_samples_fit_))
 
 
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """As they come from a file."""
+def _to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as they are read from a file."""
     plain: dict[str, Any] = json.loads(strict_json.dumps(settings))
     return plain
 
 
 def _warm_up() -> None:
-    """Train something small: what libraries load the first time is not the system's cost."""
+    """Train a small network, so that what libraries load at first use is not counted as the system's cost."""
     tree = Hierarchy.from_edges([("a", "b")])
     CHMCNNClassifier(tree, epochs=1, widths=(4,), random_state=0).fit(np.eye(8), [{"b"}, {"a"}] * 4)
 
 
-def _parameters(model: HierarchicalClassifier) -> int | None:
-    """How many numbers its networks have; None for a system without one."""
-    held = [each for name, value in vars(model).items() if name.endswith("_") for each in _flat(value)]
-    networks = [each for each in held if isinstance(each, torch.nn.Module)]
+def _count_parameters(model: HierarchicalClassifier) -> int | None:
+    """Return the number of weights of its networks; None for a system without one."""
+    values = [value for name, value in vars(model).items() if name.endswith("_")]
+    parts = [part for value in values for part in (value if isinstance(value, list | tuple) else [value])]
+    networks = [part for part in parts if isinstance(part, torch.nn.Module)]
     return sum(weights.numel() for network in networks for weights in network.parameters()) if networks else None
 
 
-def _flat(value: Any) -> list[Any]:  # noqa: ANN401 -- whatever an estimator keeps
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _peak() -> float | None:
-    """The most memory that the process has held so far, in MiB; None where the system does not tell."""
+def _measure_peak() -> float | None:
+    """Return the peak memory of this process in MiB; None where the system does not report it."""
     if sys.platform == "win32":
         return None
     import resource
@@ -291,7 +296,7 @@ def _peak() -> float | None:
 
 
 def versions() -> dict[str, str]:
-    """What results depend on."""
+    """Return the versions that results depend on."""
     return {
         "chmcnn": __version__,
         "torch": torch.__version__,
@@ -300,10 +305,10 @@ def versions() -> dict[str, str]:
     }
 
 
-def _lock_of(path: Path) -> Path:
+def _create_lock_path(path: Path) -> Path:
     folder = path.parent / ".locks"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"the folder cannot be written to: {error.strerror}; name another one", path.parent) from None
+        raise FileError(f"the folder is not writable: {error.strerror}; choose another one", path.parent) from None
     return folder / f"{path.stem}.lock"

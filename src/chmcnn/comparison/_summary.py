@@ -1,15 +1,15 @@
-"""What a comparison says: means and deviations, ranks, and the tests that its results allow."""
+"""The summary of a comparison: means and deviations, ranks, and the tests that its results allow."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from chmcnn import _wording, significance
-from chmcnn.comparison._runs import NUMBERS, Run, frame
+from chmcnn.comparison._runs import NUMBERS, Run, to_frame
 from chmcnn.comparison._splits import TEST_SHARE
 from chmcnn.errors import ChmcnnError, ScoreError
 
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 ENOUGH = 6
-"""How many data sets a test over data sets needs: with 5, no two systems can differ at the level of 0.05."""
-_ALONE = {"notes": ["One system: there is nothing to compare it with."]}
+"""Number of data sets that a test over data sets needs: with 5, no two systems can differ at the level of 0.05."""
 REPEATS = 3
-"""How many folds or random splits a test on one data set needs."""
+"""Number of folds or random splits that a test on one data set needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How sure it is that a system differs from the control, on one data set, or (None) over all."""
+    """The p-value of a system against the control, on one data set, or over all (None)."""
 
     dataset: str | None
     system: str
@@ -37,45 +36,45 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The results of several systems on several data sets, and what follows from them."""
+    """The results of several systems on several data sets, and their statistics."""
 
     runs: pd.DataFrame  # one row for each result
     sizes: Mapping[str, Mapping[str, int]]  # of each data set
     means: pd.DataFrame  # AU(PRC), data sets x systems; NaN where a system has no result
     deviations: pd.DataFrame
     details: pd.DataFrame  # mean figures, one row for each data set and system
-    reasons: Mapping[tuple[str, str], str]  # (data set, system): why there is no result
+    reasons: Mapping[tuple[str, str], str]  # of missing results, by (data set, system)
     control: str  # the system that the others are tested against
     ranks: pd.Series[float] | None
     friedman: Friedman | None
     nemenyi: Nemenyi | None
     pairs: tuple[Pair, ...]
-    notes: tuple[str, ...]  # how it was tested, or why it was not
+    notes: tuple[str, ...]  # how systems were tested, or why they were not
     versions: tuple[Mapping[str, str], ...]  # more than one if results of several are mixed
 
     def differs(self, dataset: str | None, system: str) -> bool:
         """Whether a system differs significantly from the control."""
-        return any((each.dataset, each.system) == (dataset, system) and each.p < ALPHA for each in self.pairs)
+        return any((pair.dataset, pair.system) == (dataset, system) and pair.p < ALPHA for pair in self.pairs)
 
     @property
     def costs(self) -> pd.DataFrame:
-        """Mean figures of each system over the data sets."""
+        """The mean figures of each system over the data sets."""
         return self.details.groupby("system", sort=False, as_index=False).mean(numeric_only=True)
 
     def mean(self, dataset: str, system: str) -> float:
-        """The mean score; NaN where there is no result."""
+        """Return the mean score; NaN where there is no result."""
         return float(self.means[system][dataset])
 
     def deviation(self, dataset: str, system: str) -> float:
-        """The deviation of the scores; NaN where there is no result, or one."""
+        """Return the deviation of the scores; NaN with fewer than two results."""
         return float(self.deviations[system][dataset])
 
     def best(self, dataset: str) -> str:
-        """The system with the best mean on a data set."""
+        """Return the system with the best mean on a data set."""
         return str(self.means.loc[dataset].idxmax())
 
     def facts(self) -> dict[str, Any]:
-        """What a machine reads."""
+        """Return the content of comparison.json."""
         rows = [
             row | {"deviation": self.deviation(row["dataset"], row["system"])} | self._reason(row)
             for row in self.details.to_dict("records")
@@ -92,14 +91,23 @@ class Comparison:
                 "p": self.nemenyi.p.to_dict(),
             },
             "control": self.control,
-            "against the control": [asdict(each) for each in self.pairs],
+            "against the control": [asdict(pair) for pair in self.pairs],
             "notes": self.notes,
-            "versions": [dict(each) for each in self.versions],
+            "versions": [dict(versions) for versions in self.versions],
         }
 
     def _reason(self, row: dict[Any, Any]) -> dict[str, str]:
         place = (row["dataset"], row["system"])
         return {"reason": self.reasons[place]} if place in self.reasons else {}
+
+
+class _Tests(NamedTuple):
+    """The tests that results allow."""
+
+    friedman: Friedman | None = None
+    nemenyi: Nemenyi | None = None
+    pairs: tuple[Pair, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def summarise(
@@ -110,74 +118,84 @@ def summarise(
     drawn: Mapping[str, bool],
     missing: Missing,
 ) -> Comparison:
-    """Sum up; ``drawn`` tells of which data sets each result has test rows of its own."""
-    table = frame(runs)
-    reasons = {(run.cell.dataset, run.cell.system): run.reason for run in runs if run.figures is None}
-    if table["auprc"].isna().all():
-        place, reason = next(iter(reasons.items()))
-        raise ChmcnnError(f"There is no result at all. {place[1]} on {place[0]}: {reason}")
-    figures = list(NUMBERS)
-    table[figures] = table[figures].astype(float)
-    for dataset, system in reasons:  # a mean of some of the seeds is not to be compared with one of all
-        table.loc[(table["dataset"] == dataset) & (table["system"] == system), figures] = math.nan
+    """Summarise results; ``drawn`` says for each data set whether each result has test rows of its own."""
+    reasons = {(run.spec.dataset, run.spec.system): run.reason for run in runs if run.figures is None}
+    if all(run.figures is None for run in runs):
+        (dataset, system), reason = next(iter(reasons.items()))
+        raise ChmcnnError(f"No run has a result. {system} on {dataset}: {reason}")
+    table = _mask_incomplete(to_frame(runs), reasons)
     grouped = table.groupby(["dataset", "system"], sort=False)
-    details = grouped[figures].mean().reindex(pd.MultiIndex.from_product([list(sizes), systems])).reset_index()
-    details = details.set_axis(["dataset", "system", *figures], axis=1)
+    details = grouped[list(NUMBERS)].mean().reindex(pd.MultiIndex.from_product([list(sizes), systems])).reset_index()
     means, deviations = (
         values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
         for values in (grouped["auprc"].mean(), grouped["auprc"].std())
     )
-    ranked = _ranked(means, missing)
-    found = _over_datasets(ranked, means) if len(ranked) >= ENOUGH else _on_each(table, means, drawn, len(ranked))
-    versions = tuple(dict(each) for each in dict.fromkeys(tuple(sorted(run.versions.items())) for run in runs) if each)
-    notes = list(found["notes"])
-    if len(versions) > 1:
-        notes.append("Results of several versions are mixed: see the versions in comparison.json.")
+    ranked = _select_ranked(means, missing)
+    tests = _run_tests(table, means, ranked, drawn)
+    versions = tuple(
+        dict(items) for items in dict.fromkeys(tuple(sorted(run.versions.items())) for run in runs) if items
+    )
+    mixed = ("The results come from several versions: see versions in comparison.json.",) if len(versions) > 1 else ()
     return Comparison(
         runs=table,
         sizes=sizes,
         means=means,
         deviations=deviations,
-        details=details,
+        details=details.set_axis(["dataset", "system", *NUMBERS], axis=1),
         reasons=reasons,
         control=systems[0],
         ranks=significance.ranks(ranked) if min(ranked.shape) >= 2 else None,
+        friedman=tests.friedman,
+        nemenyi=tests.nemenyi,
+        pairs=tests.pairs,
+        notes=tests.notes + mixed,
         versions=versions,
-        **{"friedman": None, "nemenyi": None, "pairs": (), **found, "notes": tuple(notes)},
     )
 
 
-def _ranked(means: pd.DataFrame, missing: Missing) -> pd.DataFrame:
-    """What is ranked: no data set without any result, and, where missing ones are omitted, no such system."""
-    kept = means.dropna(how="all")
-    return kept.dropna(axis=1, how="all").dropna() if missing == "omit" else kept
+def _mask_incomplete(table: pd.DataFrame, reasons: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """Remove all figures of a system on a data set where one lacks: a mean of some seeds is not one of all."""
+    figures = list(NUMBERS)
+    table[figures] = table[figures].astype(float)
+    for dataset, system in reasons:
+        table.loc[(table["dataset"] == dataset) & (table["system"] == system), figures] = math.nan
+    return table
 
 
-def _over_datasets(kept: pd.DataFrame, means: pd.DataFrame) -> dict[str, Any]:
-    """The tests over data sets, of which each counts once, whatever its number of seeds or folds."""
+def _select_ranked(means: pd.DataFrame, missing: Missing) -> pd.DataFrame:
+    """Leave out data sets without any result and, where missing ones are omitted, such systems too."""
+    ranked = means.dropna(how="all")
+    return ranked.dropna(axis=1, how="all").dropna() if missing == "omit" else ranked
+
+
+def _run_tests(table: pd.DataFrame, means: pd.DataFrame, ranked: pd.DataFrame, drawn: Mapping[str, bool]) -> _Tests:
     if means.shape[1] < 2:
-        return _ALONE
-    found: dict[str, Any] = {}
-    notes = []
+        return _Tests(notes=("There is only one system, so there is nothing to compare it with.",))
+    return _test_over_datasets(ranked, means) if len(ranked) >= ENOUGH else _test_each(table, means, drawn, len(ranked))
+
+
+def _test_over_datasets(ranked: pd.DataFrame, means: pd.DataFrame) -> _Tests:
+    """Test over data sets; each counts once, whatever its number of seeds or folds."""
+    friedman, nemenyi, notes = None, None, []
     try:
-        if kept.shape[1] > 2:
-            found["friedman"], found["nemenyi"] = significance.friedman(kept), significance.nemenyi(kept, alpha=ALPHA)
+        if ranked.shape[1] > 2:
+            friedman, nemenyi = significance.friedman(ranked), significance.nemenyi(ranked, alpha=ALPHA)
             notes.append(
-                f"Friedman over {len(kept)} data sets: p = {found['friedman'].p:.2g}. Nemenyi: average ranks that are "
-                f"{found['nemenyi'].critical_difference:.2f} or more apart differ significantly."
+                f"Friedman over {len(ranked)} data sets: p = {friedman.p:.2g}. Nemenyi: average ranks differ "
+                f"significantly if they are at least {nemenyi.critical_difference:.2f} apart."
             )
     except ScoreError as error:
         notes.append(str(error))
     control, *others = means.columns
-    tested = {name: p for name in others if (p := _wilcoxon(means[control], means[name])) is not None}
-    pairs = _corrected(None, tested)
+    p_values = {name: p for name in others if (p := _test_pair(means[control], means[name])) is not None}
+    pairs = _correct(None, p_values)
     if pairs:
-        notes.append(_told(pairs, control, "Wilcoxon over data sets, Holm's correction"))
-    return found | {"pairs": pairs, "notes": notes}
+        notes.append(_explain_stars(pairs, control, "Wilcoxon over data sets, Holm's correction"))
+    return _Tests(friedman, nemenyi, pairs, tuple(notes))
 
 
-def _wilcoxon(a: pd.Series[float], b: pd.Series[float]) -> float | None:
-    """Its p-value, exact where there are few data sets and no ties; None where there are too few."""
+def _test_pair(a: pd.Series[float], b: pd.Series[float]) -> float | None:
+    """Return Wilcoxon's p-value, exact for few data sets without ties; None where there are too few."""
     differences = (a - b).dropna().round(12)
     if len(differences) < ENOUGH:
         return None
@@ -187,50 +205,54 @@ def _wilcoxon(a: pd.Series[float], b: pd.Series[float]) -> float | None:
     return significance.wilcoxon(a, b, exact=len(differences) <= 25 and not tied).p
 
 
-def _on_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, bool], ranked: int) -> dict[str, Any]:
-    """The tests on one data set: where each result has test rows of its own, and there are enough of them."""
-    if means.shape[1] < 2:
-        return _ALONE
-    can = f"{_wording.count(ranked, 'data set')} can be ranked, it takes {ENOUGH} or more"
-    notes = [f"Over data sets nothing is tested: {can}."] if len(means) > 1 else []
+def _test_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, bool], ranked: int) -> _Tests:
+    """Test on each data set where each result has test rows of its own, and there are enough of them."""
+    notes = []
+    if len(means) > 1:
+        sets = _wording.count(ranked, "data set")
+        notes.append(f"No test over data sets: {sets} can be ranked, but the test needs at least {ENOUGH}.")
     fixed = [name for name in means.index if not drawn[name]]
     if fixed:
         notes.append(
-            f"On {', '.join(fixed)} nothing is tested: seeds share the test rows, and tell nothing of other rows. "
-            f"Use --folds, or {ENOUGH} or more data sets."
+            f"No test on {', '.join(fixed)}: all seeds share the same test rows, so they say nothing about other rows. "
+            f"Use folds, or at least {ENOUGH} data sets."
         )
     pairs: list[Pair] = []
     for name in means.index.difference(fixed, sort=False):
-        pairs += _on_one(table[table["dataset"] == name], name, means)
+        pairs += _test_one(table[table["dataset"] == name], name, means)
     if pairs:
         how = "t-test over splits, corrected for the rows that they share and, by Holm, for the number of systems"
-        notes.append(_told(pairs, means.columns[0], how))
+        notes.append(_explain_stars(pairs, means.columns[0], how))
     elif len(fixed) < len(means):
-        notes.append(f"On one data set nothing is tested: it takes {REPEATS} or more folds or seeds, and two results.")
-    return {"pairs": tuple(pairs), "notes": notes}
+        notes.append(
+            f"No test on one data set: it needs at least {REPEATS} folds or seeds, and results of two systems."
+        )
+    return _Tests(pairs=tuple(pairs), notes=tuple(notes))
 
 
-def _on_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[Pair, ...]:
+def _test_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[Pair, ...]:
     control, *others = means.columns
-    done = set(means.loc[[dataset]].dropna(axis=1).columns)
+    complete = set(means.loc[[dataset]].dropna(axis=1).columns)
     folds = table["folds"].iloc[0]
     split = "seed" if pd.isna(folds) else "fold"
     scores = table.pivot_table(index=split, columns="system", values="auprc")
-    if len(scores) < REPEATS or control not in done:
+    if len(scores) < REPEATS or control not in complete:
         return ()
     share = TEST_SHARE if pd.isna(folds) else 1 / folds
-    tested = {
-        name: significance.resampled(scores[control], scores[name], test_share=share) for name in others if name in done
+    p_values = {
+        name: significance.resampled(scores[control], scores[name], test_share=share)
+        for name in others
+        if name in complete
     }
-    return _corrected(dataset, tested)
+    return _correct(dataset, p_values)
 
 
-def _told(pairs: Sequence[Pair], control: str, how: str) -> str:
-    """What the stars mean, or that there is none."""
-    start = "*: differs" if any(each.p < ALPHA for each in pairs) else "No system differs significantly"
+def _explain_stars(pairs: Sequence[Pair], control: str, how: str) -> str:
+    """Say what the stars mean, or that there is none."""
+    start = "*: differs" if any(pair.p < ALPHA for pair in pairs) else "No system differs significantly"
     return f"{start} from {control} ({how}; level {ALPHA})."
 
 
-def _corrected(dataset: str | None, tested: Mapping[str, float]) -> tuple[Pair, ...]:
-    corrected = significance.holm(list(tested.values()))
-    return tuple(Pair(dataset, name, p) for name, p in zip(tested, corrected, strict=True))
+def _correct(dataset: str | None, p_values: Mapping[str, float]) -> tuple[Pair, ...]:
+    corrected = significance.holm(list(p_values.values()))
+    return tuple(Pair(dataset, name, p) for name, p in zip(p_values, corrected, strict=True))

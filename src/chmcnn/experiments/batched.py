@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import stack_module_state
 
-from chmcnn._workers import threads
+from chmcnn._workers import limit_threads
 from chmcnn.nn import MLP
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_half(problem: Rectangles) -> tuple[Tensor, Tensor]:
     return torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
 
 
-@threads.limited(1)  # small networks gain nothing from two, and lose much on a busy machine
+@limit_threads(1)  # small networks gain nothing from two, and lose much on a busy machine
 def train(  # noqa: PLR0913 -- all by name
     points: Tensor,
     labels: Tensor,

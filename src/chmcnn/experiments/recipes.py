@@ -13,7 +13,7 @@ from chmcnn.errors import ChmcnnError, DatasetError, DownloadError, FileError
 from chmcnn.experiments import published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -93,19 +93,20 @@ def run(  # noqa: PLR0913 -- all by name
     seeds: int,
     jobs: int | None = None,
     command: str = "",
-    progress: Callable[[comparison.Run, bool], object] | None = None,
+    progress: comparison.Progress | None = None,
 ) -> list[comparison.Run]:
     """Run what is not finished yet: all data sets with the first seed, then with the second."""
-    described = {source.name: source.described()[0] for source in found}
-    tasks = [
-        comparison.Task(
-            comparison.Cell(source.name, system, options(recipe, source.name), seed), source, described[source.name]
+    digests = {source.name: source.digest() for source in found}
+    planned = [
+        comparison.PlannedRun(
+            comparison.RunSpec(source.name, system, options(recipe, source.name), seed), source, digests[source.name]
         )
         for seed in range(seeds)
         for source in found
         for system in systems
     ]
-    return [run for _, run in comparison.results(tasks, folder, jobs=jobs, command=command, progress=progress)]
+    execution = comparison.Execution(jobs, command, progress)
+    return [run for _, run in comparison.results(planned, folder, execution)]
 
 
 def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
@@ -115,7 +116,7 @@ def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
         return None
     table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
     for row in table.to_dict("records"):
-        cell = comparison.Cell(row["dataset"], row["system"], row["options"], row["seed"])
+        cell = comparison.RunSpec(row["dataset"], row["system"], row["options"], row["seed"])
         _refuse_others(cell, row["recipe"], systems, folder)
     order = {name: place for place, name in enumerate(catalogue().entries)}
     return table.sort_values(
@@ -123,7 +124,7 @@ def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     ).reset_index(drop=True)
 
 
-def _refuse_others(cell: comparison.Cell, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
+def _refuse_others(cell: comparison.RunSpec, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
     """What is put beside published figures is of the recipes, and of nothing else."""
     known = plain(cell.dataset) in catalogue().entries and recipe in RECIPES
     if not known or cell.system not in systems or cell.options != options(recipe, cell.dataset):

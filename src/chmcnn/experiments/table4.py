@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from chmcnn._workers import threads
+from chmcnn._workers import limit_threads
 from chmcnn.comparison import versions
 from chmcnn.constraint import is_compiled
 from chmcnn.datasets.preprocessing import Preprocessor
@@ -173,7 +173,7 @@ def pieces(batch: int, classes: int) -> int:
 
 
 def _on_one_thread(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
-    with threads.limited(1), torch.inference_mode():
+    with limit_threads(1), torch.inference_mode():
         return _measured(name, features, hierarchy, command)
 
 

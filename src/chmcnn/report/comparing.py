@@ -30,13 +30,13 @@ class Display(LiveDisplay):
         self._start = time.monotonic()
         super().__init__(quiet=quiet)
 
-    def __call__(self, run: Run, fresh: bool) -> None:  # noqa: FBT001 -- the form that a comparison calls
+    def __call__(self, run: Run, *, fresh: bool) -> None:
         """Count a result."""
         self._done, self._fresh = self._done + 1, self._fresh + fresh
         if run.figures:
-            self._scores[run.cell.system].append(run.figures.auprc)
+            self._scores[run.spec.system].append(run.figures.auprc)
         else:
-            self._failed[run.cell.system] += 1
+            self._failed[run.spec.system] += 1
 
     def _shown(self) -> Group:
         table = Table("system", "results", "mean AU(PRC) so far", box=None)

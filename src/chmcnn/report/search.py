@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from chmcnn.search import Found
+    from chmcnn.search import SearchResult
 
 _BLUE, _ORANGE = "#3b6fa0", "#d9822b"
 
 
-def page(found: Found, command: str) -> str:
+def page(found: SearchResult, command: str) -> str:
     """The page: the best setting, the history, the importances, and the best trials."""
     heads, rows = best_rows(found)
     return render(
@@ -39,7 +39,7 @@ def page(found: Found, command: str) -> str:
     )
 
 
-def draw(found: Found) -> Figure:
+def draw(found: SearchResult) -> Figure:
     """The scores in the order of the trials, with the best so far; and how much each setting matters."""
     if not found.importances:
         return _alone(_draw_history, found)
@@ -50,13 +50,13 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _alone(part: Callable[[Axes, Found], None], found: Found) -> Figure:
+def _alone(part: Callable[[Axes, SearchResult], None], found: SearchResult) -> Figure:
     figure = Figure(figsize=(5.4, 3.4), layout="constrained")
     part(figure.subplots(), found)
     return figure
 
 
-def _draw_history(axis: Axes, found: Found) -> None:
+def _draw_history(axis: Axes, found: SearchResult) -> None:
     finished = found.trials[found.trials["state"] == "finished"]
     numbers, scores = finished["number"].tolist(), finished["auprc"]
     axis.plot(numbers, scores, "o", color=_BLUE, markersize=4.5, alpha=0.7, markeredgewidth=0, label="finished")
@@ -76,7 +76,7 @@ def _draw_history(axis: Axes, found: Found) -> None:
     axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
 
 
-def _draw_importances(axis: Axes, found: Found) -> None:
+def _draw_importances(axis: Axes, found: SearchResult) -> None:
     names, shares = list(found.importances), list(found.importances.values())
     drawn = axis.barh(range(len(names)), shares, color=_BLUE, height=0.6)
     axis.bar_label(drawn, [f"{share:.0%}" for share in shares], fontsize=8, padding=3)

@@ -16,7 +16,7 @@ from chmcnn import _wording
 from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
-    from chmcnn.search import Found, Progress
+    from chmcnn.search import Progress, SearchResult
 
 SHOWN = 10
 
@@ -45,7 +45,7 @@ class Display(LiveDisplay):
         return f"{done} of {total} trials done in {timedelta(seconds=round(elapsed))}{left}{so_far}"
 
 
-def print_search(found: Found) -> None:
+def print_search(found: SearchResult) -> None:
     """Print the best trials, and what became of the others."""
     console = Console()
     heads, rows = best_rows(found)
@@ -58,7 +58,7 @@ def print_search(found: Found) -> None:
         console.print(f"{_wording.count(number, 'trial')} failed: {reason}", markup=False, highlight=False)
 
 
-def best_rows(found: Found) -> tuple[list[str], list[list[str]]]:
+def best_rows(found: SearchResult) -> tuple[list[str], list[list[str]]]:
     """The best trials as texts, with their heads."""
     rows = [
         [str(row["number"]), f"{row['auprc']:.3f}", *(text(row[name]) for name in found.searched)]
@@ -67,14 +67,14 @@ def best_rows(found: Found) -> tuple[list[str], list[list[str]]]:
     return ["trial", "AU(PRC)", *(name.replace("_", " ") for name in found.searched)], rows
 
 
-def counted(found: Found) -> str:
+def counted(found: SearchResult) -> str:
     """How many trials came to what."""
     counts = found.trials["state"].value_counts()
     words = [f"{counts[state]:,} {state}" for state in ("finished", "pruned", "failed", "running") if state in counts]
     return f"{_wording.count(len(found.trials), 'trial')} of {found.total:,}: {', '.join(words)}."
 
 
-def reasons(found: Found) -> dict[str, int]:
+def reasons(found: SearchResult) -> dict[str, int]:
     """Why trials failed, and how many for each reason."""
     failed = found.trials[found.trials["state"] == "failed"]
     return {str(reason): int(number) for reason, number in failed["reason"].value_counts().items()}

@@ -1,6 +1,6 @@
-"""The search for settings of a training, by validation rows only."""
+"""The search for the best settings of a training, on validation rows only."""
 
-from chmcnn.search._search import Found, Plan, Progress, search
+from chmcnn.search._search import Progress, SearchPlan, SearchResult, search
 from chmcnn.search._space import APPENDIX, Space
 
-__all__ = ["APPENDIX", "Found", "Plan", "Progress", "Space", "search"]
+__all__ = ["APPENDIX", "Progress", "SearchPlan", "SearchResult", "Space", "search"]

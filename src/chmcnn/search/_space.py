@@ -1,4 +1,4 @@
-"""What a search tries: some values, or a range, of each setting."""
+"""The space of a search: values or a range for each setting."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from optuna.distributions import BaseDistribution
 
+    from chmcnn._typing import JSONValue
+
 APPENDIX: dict[str, Any] = {
     "learning_rate": [1e-3, 1e-4, 1e-5],
     "batch_size": [4, 64, 256],
@@ -27,32 +29,32 @@ APPENDIX: dict[str, Any] = {
 """The space of the paper's appendix: 576 settings."""
 
 _RANGE = {"low", "high", "step", "log"}
-_EXPECTED = 'a list of values, or a range: {"low": 0.1, "high": 0.9}, and "step": 0.1 or "log": true if need be'
+_EXPECTED = 'a list of values, or a range: {"low": 0.1, "high": 0.9}, with "step": 0.1 or "log": true if needed'
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """All numbers between two; evenly, or on a logarithmic scale."""
+    """All numbers between two, on a linear or logarithmic scale."""
 
     low: float
     high: float
     log: bool
-    whole: bool
+    integer: bool
 
     def distribution(self) -> BaseDistribution:
-        """The same, as Optuna has it."""
+        """Return the range as a distribution of Optuna."""
         from optuna.distributions import FloatDistribution, IntDistribution
 
-        if self.whole:
+        if self.integer:
             return IntDistribution(int(self.low), int(self.high), log=self.log)
         return FloatDistribution(self.low, self.high, log=self.log)
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Values or a range of each setting.
+    """Values or a range for each setting.
 
-    Optuna is given the positions of values: these may be lists, and numbers have an order that it can learn from.
+    Optuna chooses the positions of values: values may be lists, and numbers have an order that it can learn from.
 
     >>> space = Space.of({"dropout": [0.5, 0.7], "epochs": {"low": 10, "high": 30, "step": 10}})
     >>> len(space.grid(seed=0)), space.settings({"dropout": 1, "epochs": 0})
@@ -60,44 +62,44 @@ class Space:
     """
 
     axes: Mapping[str, list[Any] | Range]
-    path: Path | None = None  # of the file that it was read from
+    path: Path | None = None  # the file it was read from
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], path: Path | None = None) -> Space:
-        """Check what a user wrote."""
-        if not given:
+    def of(cls, space: Mapping[str, Any], path: Path | None = None) -> Space:
+        """Check a space written by a user."""
+        if not space:
             raise FileError("the space is empty; expected settings with their values", path)
-        return cls({name: _axis(name, axis, path) for name, axis in given.items()}, path)
+        return cls({name: _axis(name, axis, path) for name, axis in space.items()}, path)
 
     def distributions(self) -> dict[str, BaseDistribution]:
-        """What Optuna chooses from."""
+        """Return the distributions that Optuna chooses from."""
         from optuna.distributions import CategoricalDistribution, IntDistribution
 
-        found: dict[str, BaseDistribution] = {}
+        distributions: dict[str, BaseDistribution] = {}
         for name, axis in self.axes.items():
             if isinstance(axis, Range):
-                found[name] = axis.distribution()
+                distributions[name] = axis.distribution()
             elif _ordered(axis):
-                found[name] = IntDistribution(0, len(axis) - 1)
+                distributions[name] = IntDistribution(0, len(axis) - 1)
             else:
-                found[name] = CategoricalDistribution(list(range(len(axis))))
-        return found
+                distributions[name] = CategoricalDistribution(list(range(len(axis))))
+        return distributions
 
     def settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """What Optuna chose, as settings of a training; None is what is left to the preset."""
-        found = {
+        """Return the settings that Optuna chose; those that are None are left to the preset."""
+        values = {
             name: chosen[name] if isinstance(axis, Range) else axis[chosen[name]] for name, axis in self.axes.items()
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
     def grid(self, seed: int) -> list[dict[str, int]]:
-        """All combinations, as Optuna has them, in an order drawn by a seed: the first ones are from everywhere."""
+        """Return all combinations of positions, in an order drawn by a seed: the first ones are from everywhere."""
         sizes = []
         for name, axis in self.axes.items():
             if isinstance(axis, Range):
                 raise FileError(
-                    f"{name} has a range without a step, which no grid can cover; give a step or a list of values, or "
-                    "use the sampler tpe",
+                    f"{name} has a range without a step, which a grid cannot cover; add a step, list values, or use "
+                    "the sampler tpe",
                     self.path,
                 )
             sizes.append(range(len(axis)))
@@ -105,52 +107,55 @@ class Space:
         return [points[place] for place in np.random.default_rng(seed).permutation(len(points))]
 
 
-def _axis(name: str, given: Any, path: Path | None) -> list[Any] | Range:  # noqa: ANN401 -- what a user wrote
+def _axis(name: str, axis: JSONValue, path: Path | None) -> list[Any] | Range:
     check_settings({name: None}, path)
-    values = _from_range(name, given, path) if isinstance(given, dict) else given
+    values = _from_range(name, axis, path) if isinstance(axis, dict) else axis
     if isinstance(values, Range):
         if SETTINGS[name].unsearched:
             raise FileError(f"{name} has a range; give one value in a list: {SETTINGS[name].unsearched}", path)
         return values
     if not isinstance(values, list) or not values:
-        raise FileError(f"{name} is {given!r}; expected {_EXPECTED}", path)
+        raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
     for place, value in enumerate(values):
         check_settings({name: value}, path)
         if value in values[:place]:
-            raise FileError(f"{name} has the value {value!r} twice; name it once", path)
+            raise FileError(f"{name} has the value {value!r} twice; list it once", path)
     if len(values) > 1 and SETTINGS[name].unsearched:
         raise FileError(f"{name} has {len(values)} values; give one: {SETTINGS[name].unsearched}", path)
     return sorted(values) if _ordered(values) else values
 
 
-def _from_range(name: str, given: dict[str, Any], path: Path | None) -> list[Any] | Range:
-    if not {"low", "high"} <= set(given) <= _RANGE or not isinstance(given.get("log", False), bool):
-        raise FileError(f"{name} is {given!r}; expected {_EXPECTED}", path)
-    low, high, step, log = given["low"], given["high"], given.get("step"), given.get("log", False)
+def _from_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any] | Range:
+    if not {"low", "high"} <= set(axis) <= _RANGE or not isinstance(axis.get("log", False), bool):
+        raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
+    low, high, step, log = axis["low"], axis["high"], axis.get("step"), axis.get("log", False)
     for bound in (low, high):
-        check_settings({name: _number(name, bound, path)}, path)
-    whole = SETTINGS[name].domain.type is int
+        check_settings({name: _check_number(name, bound, path)}, path)
+    integer = SETTINGS[name].domain.type is int
     if not low < high or (log and not low > 0):
         raise FileError(
-            f"{name} goes from {low!r} to {high!r}{', by log' if log else ''}; expected 0 < low < high", path
+            f"{name} goes from {low!r} to {high!r}{' with log' if log else ''}; expected low < high, and low > 0 with "
+            "log",
+            path,
         )
     if step is None:
-        return Range(low, high, log, whole)
-    if log or not _number(name, step, path) > 0 or (whole and not isinstance(step, int)):
+        return Range(low, high, log, integer)
+    if log or not _check_number(name, step, path) > 0 or (integer and not isinstance(step, int)):
         raise FileError(
-            f"{name} has the step {step!r}; expected a number above 0, whole as the bounds are, no log", path
+            f"{name} has the step {step!r}; expected a number above 0, an integer if the setting is one, and no log",
+            path,
         )
     count = int((high - low) / step + 1e-9) + 1
-    return [low + place * step if whole else round(low + place * step, 12) for place in range(count)]
+    return [low + place * step if integer else round(low + place * step, 12) for place in range(count)]
 
 
-def _number(name: str, value: Any, path: Path | None) -> float:  # noqa: ANN401
+def _check_number(name: str, value: JSONValue, path: Path | None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FileError(f"{name} has {value!r} in its range; expected a number", path)
     return value
 
 
 def _ordered(values: list[Any]) -> bool:
-    """Whether one of them lies between others: numbers, and sizes of layers."""
+    """Whether values have an order: numbers, and sizes of layers."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     return numbers or all(isinstance(value, list) for value in values)

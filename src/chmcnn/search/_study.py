@@ -1,7 +1,7 @@
-"""The trials of a search, kept by Optuna: who takes which, and what becomes of those that were never ended.
+"""The trials of a search, stored by Optuna: which process takes which, and what happens to interrupted ones.
 
-All decisions are made under the lock of the folder. A process that takes trials holds a lock of its own as long as it
-lives: a trial whose process is gone is told by that lock, at once, and without a clock.
+All decisions are made under the lock of the folder. A process that takes trials holds a lock of its own while it lives:
+a trial whose process is gone is recognised by that lock, at once, and without a clock.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import filelock
 import numpy as np
 import optuna
+from optuna.exceptions import OptunaError
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
 
 from chmcnn._io.files import atomic
 from chmcnn._io.strict_json import dumps
@@ -32,24 +33,24 @@ if TYPE_CHECKING:
 
     from optuna.trial import FrozenTrial, Trial
 
-    from chmcnn.search._search import Plan
+    from chmcnn.search._trials import SearchSpec
 
 _DATABASE, _BEST = "study.db", "best.json"
 _LOCKS = ".locks"
-BEGUN_AT_MOST = 5
-"""How often a trial is begun whose process is killed each time; memory may be too small for it."""
+MOST_STARTS = 5
+"""How often a trial is started whose process is killed each time; it may need too much memory."""
 _TRIES = 5
-"""How often a database is opened that another machine is making tables in."""
-_JUDGES = 5
-"""No trial is pruned unless so many finished ones had come as far: they are what is judged by."""
+"""How often to try to open a database in which another machine creates tables."""
+_REFERENCES = 5
+"""Number of finished trials, with a score at the same epoch, that a trial is compared with before it is pruned."""
 _WARMUP = 20
-"""Nor is any pruned before so many epochs, the paper's patience: early scores tell more of the learning rate and the
-batch size than of what is reached in the end. For six data sets the paper chose 1e-5, the slowest rate of its grid."""
+"""Epochs before a trial may be pruned, the paper's patience: early scores depend more on the learning rate and the
+batch size than on what is reached in the end. For six data sets the paper chose 1e-5, the slowest rate of its grid."""
 
 
 @dataclass(slots=True)
 class Study:
-    """Trials in a storage, as one process sees them."""
+    """The trials in a storage, as one process sees them."""
 
     study: optuna.Study
     folder: Path
@@ -63,105 +64,107 @@ class Study:
     # Taking trials
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Let others see that this process is alive."""
-        path = self._lock_of(self.worker)
+    def hold_worker_lock(self) -> Iterator[None]:
+        """Show other processes that this one is alive."""
+        path = self._lock_path(self.worker)
         with filelock.FileLock(path):
             yield
-        path.unlink(missing_ok=True)  # not after an error: the file tells that the trial was one of this folder
+        path.unlink(missing_ok=True)  # not after an error: the file shows that the trial belongs to this folder
 
     def take(self) -> Trial | None:
-        """The next trial: one that was never ended, or a new one; None if there are enough."""
-        with self._deciding():
+        """Return the next trial: an interrupted one, or a new one; None if there are enough."""
+        with self._lock_study():
             trials = self.trials()
-            waiting = any(trial.state == TrialState.WAITING for trial in trials)  # of a process killed in this block
-            if not waiting and not any(map(self._again, self._dead(trials))):
-                if self._missing(trials) <= 0:
+            waiting = any(
+                trial.state == TrialState.WAITING for trial in trials
+            )  # of a process that was killed in this block
+            if not waiting and not any(map(self._restart, self._find_dead(trials))):
+                if self._count_missing(trials) <= 0:
                     return None
-                done = _points(trials)
-                self._enqueue(next((point for point in self.grid or () if _key(point) not in done), {}))
-            # By the number of the trial: no two processes draw the same, and it does not matter when either started.
+                taken = _points(trials)
+                self._enqueue(next((point for point in self.grid or () if _key(point) not in taken), {}))
+            # Seeded by the number of the trial: no two processes draw the same, whenever either started.
             number = len(self.study.get_trials(deepcopy=False)) - 1
-            drawn = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-            self.study.sampler = optuna.samplers.TPESampler(seed=drawn)
+            seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
+            self.study.sampler = optuna.samplers.TPESampler(seed=seed)
             trial = self.study.ask(self.space.distributions())
             trial.set_user_attr("worker", self.worker)
             trial.set_user_attr("settings", dict(self.fixed) | self.space.settings(trial.params))
             return trial
 
     def end(self, trial: Trial, score: float | None, *, pruned: bool = False, reason: str = "") -> None:
-        """Keep what came of a trial, and the best setting so far."""
+        """Store the result of a trial, and the best settings so far."""
         if reason:
             trial.set_user_attr("reason", reason)
         state = TrialState.PRUNED if pruned else TrialState.FAIL if score is None else TrialState.COMPLETE
-        with self._deciding():
+        with self._lock_study():
             self.study.tell(trial, score if state == TrialState.COMPLETE else None, state)
             self.write_best()
 
-    def same(self, trial: Trial) -> FrozenTrial | None:
-        """An ended trial of the same settings, which need not be trained again."""
+    def find_same(self, trial: Trial) -> FrozenTrial | None:
+        """Return an ended trial with the same settings, or None."""
         ended = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
-        return next((each for each in ended if each.params == trial.params), None)
+        return next((other for other in ended if other.params == trial.params), None)
 
-    # What there is
+    # Looking at trials
 
     def trials(self) -> list[FrozenTrial]:
-        """All that count: not those that were begun again as another one."""
-        found = self.study.get_trials(deepcopy=False)
-        again = {trial.user_attrs.get("again") for trial in found}
-        return [trial for trial in found if trial.number not in again]
+        """Return all trials that count: not those that were restarted as another one."""
+        trials = self.study.get_trials(deepcopy=False)
+        restarted = {trial.user_attrs.get("again") for trial in trials}
+        return [trial for trial in trials if trial.number not in restarted]
 
-    def open(self) -> int:
-        """How many trials could be taken now."""
-        with self._deciding():
+    def count_open(self) -> int:
+        """Return the number of trials that could be taken now."""
+        with self._lock_study():
             trials = self.trials()
             waiting = sum(trial.state == TrialState.WAITING for trial in trials)
-            return waiting + len(self._dead(trials)) + max(self._missing(trials), 0)
+            return waiting + len(self._find_dead(trials)) + max(self._count_missing(trials), 0)
 
     def states(self) -> list[TrialState]:
-        """Of all trials ever begun; a process that takes one changes them."""
+        """Return the states of all trials ever started; a process that takes one changes them."""
         return [trial.state for trial in self.study.get_trials(deepcopy=False)]
 
-    def awaited(self) -> bool:
-        """Whether another process of this folder is at a trial."""
+    def has_awaited(self) -> bool:
+        """Whether another process of this folder runs a trial."""
         running = [trial for trial in self.trials() if trial.state == TrialState.RUNNING]
-        return any(self._lock_of_taker(trial).exists() for trial in running)
+        return any(self._worker_lock(trial).exists() for trial in running)
 
-    def best(self) -> FrozenTrial | None:
-        """The trial with the best score; of equal ones the first."""
+    def find_best(self) -> FrozenTrial | None:
+        """Return the trial with the best score, the first of equal ones."""
         ended = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         return max(ended, key=lambda trial: (trial.value, -trial.number), default=None)
 
     def write_best(self) -> None:
-        """Write the best setting so far, as ``chmcnn train --config`` takes it."""
-        best = self.best()
+        """Write the best settings so far, as ``chmcnn train --config`` takes them."""
+        best = self.find_best()
         if best is not None:
             with atomic(self.folder / _BEST) as temporary:
                 temporary.write_text(dumps(best.user_attrs["settings"]) + "\n", encoding="utf-8")
 
-    def _missing(self, trials: list[FrozenTrial]) -> int:
+    def _count_missing(self, trials: list[FrozenTrial]) -> int:
         return self.total - (len(trials) if self.grid is None else len(_points(trials)))
 
     def _enqueue(self, point: Mapping[str, Any], **facts: int) -> None:
-        """Say what the next trial is; what the point does not say, Optuna chooses."""
+        """Fix the next trial; Optuna chooses what the point leaves open."""
         self.study.enqueue_trial(dict(point), {"worker": self.worker, **facts})
 
-    def _again(self, dead: FrozenTrial) -> bool:
-        """End a trial whose process is gone, and begin it again, unless that was done too often."""
+    def _restart(self, dead: FrozenTrial) -> bool:
+        """End a trial whose process is gone, and start it again unless that was done too often."""
         self.study.tell(dead.number, state=TrialState.FAIL)
-        self._lock_of_taker(dead).unlink(missing_ok=True)
-        begun = dead.user_attrs.get("begun", 1)
-        if begun < BEGUN_AT_MOST:
-            self._enqueue(dead.params, again=dead.number, begun=begun + 1)
-        return bool(begun < BEGUN_AT_MOST)
+        self._worker_lock(dead).unlink(missing_ok=True)
+        starts = int(dead.user_attrs.get("begun", 1))
+        if starts < MOST_STARTS:
+            self._enqueue(dead.params, again=dead.number, begun=starts + 1)
+        return starts < MOST_STARTS
 
-    def _dead(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
-        """Trials whose process is gone; what has no lock in this folder was taken on another machine."""
+    def _find_dead(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
+        """Return trials whose process is gone; one without a lock in this folder was taken on another machine."""
         running = [trial for trial in trials if trial.state == TrialState.RUNNING]
-        return [trial for trial in running if self._is_free(self._lock_of_taker(trial))]
+        return [trial for trial in running if self._is_free(self._worker_lock(trial))]
 
     def _is_free(self, lock: Path) -> bool:
-        if lock == self._lock_of(self.worker) or not lock.exists():
+        if lock == self._lock_path(self.worker) or not lock.exists():
             return False
         try:
             with filelock.FileLock(lock).acquire(blocking=False):
@@ -170,69 +173,78 @@ class Study:
             return False
 
     @contextmanager
-    def _deciding(self) -> Iterator[None]:
-        with filelock.FileLock(self._lock_of("study")):
+    def _lock_study(self) -> Iterator[None]:
+        with filelock.FileLock(self._lock_path("study")):
             yield
 
-    def _lock_of_taker(self, trial: FrozenTrial) -> Path:
-        """The lock of the process that is at a trial; there is none if another machine has only just drawn it."""
-        return self._lock_of(trial.user_attrs.get("worker", "unknown"))
+    def _worker_lock(self, trial: FrozenTrial) -> Path:
+        """Return the lock of the process of a trial; none exists if another machine has only just drawn the trial."""
+        return self._lock_path(trial.user_attrs.get("worker", "unknown"))
 
-    def _lock_of(self, name: str) -> Path:
+    def _lock_path(self, name: str) -> Path:
         return self.folder / _LOCKS / f"{name}.lock"
 
 
-def is_one(folder: Path) -> bool:
-    """Whether a folder is that of a search."""
+def is_search_folder(folder: Path) -> bool:
+    """Whether a folder holds a search."""
     return (folder / _LOCKS).is_dir() or (folder / _DATABASE).is_file()
 
 
 @contextmanager
-def opened(folder: Path, storage: str | None, plan: Plan, facts: Mapping[str, Any], title: str) -> Iterator[Study]:
-    """The study of a folder, or in a storage that several machines share; a new one, if there is none.
+def open_study(spec: SearchSpec, digest: str) -> Iterator[Study]:
+    """Open the study of a folder, or in a storage that several machines share; create it if it does not exist.
 
-    One that was made for something else is refused.
+    A study of something else is refused.
     """
+    plan, folder, storage = spec.plan, spec.folder, spec.storage
+    facts = {
+        "data": digest,
+        "seed": plan.seed,
+        "space": plan.space,
+        "settings": plan.settings,
+        "sampler": plan.sampler,
+        "pruning": plan.pruning,
+    }
     lock = folder / _LOCKS / "study.lock"
-    made = _make(lock.parent)
+    created = _create(lock.parent)
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space, kept = Space.of(plan.space), None
+    space, opened = Space.of(plan.space), None
     grid = space.grid(plan.seed) if plan.sampler == "grid" else None
-    judge = optuna.pruners.MedianPruner(_JUDGES, _WARMUP, n_min_trials=_JUDGES)
-    pruner = judge if plan.pruning else optuna.pruners.NopPruner()
+    median = optuna.pruners.MedianPruner(_REFERENCES, _WARMUP, n_min_trials=_REFERENCES)
+    pruner = median if plan.pruning else optuna.pruners.NopPruner()
     try:
         with _acquire(lock):
-            kept = _storage(folder, storage)
-            found = optuna.create_study(
-                storage=kept,
-                study_name=f"chmcnn search of {title}" if storage else "search",
+            opened = _open_storage(folder, storage)
+            study = optuna.create_study(
+                storage=opened,
+                study_name=f"chmcnn search of {spec.title}" if storage else "search",
                 pruner=pruner,
                 direction="maximize",
                 load_if_exists=True,
             )
-            _refuse_other(found.user_attrs.get("facts"), facts, folder, "storage" if storage else "folder with -o")
-            found.set_user_attr("facts", facts)
-        yield Study(found, folder, space, plan.total, grid, plan.seed, plan.settings)
+            _refuse_other(study.user_attrs.get("facts"), facts, folder, "storage" if storage else "folder")
+            study.set_user_attr("facts", facts)
+        yield Study(study, folder, space, plan.total, grid, plan.seed, plan.settings)
     finally:
         optuna.logging.set_verbosity(before)
-        if kept is None and made:  # others that are here may hold the lock, or wait for it
+        if opened is None and created:  # other processes may hold the lock, or wait for it
             with suppress(OSError):
                 lock.unlink()
                 lock.parent.rmdir()
-        if isinstance(kept, optuna.storages.RDBStorage):
-            kept.remove_session()
-            kept.engine.dispose()
+        if isinstance(opened, optuna.storages.RDBStorage):
+            opened.remove_session()
+            opened.engine.dispose()
 
 
-def _make(folder: Path) -> bool:
-    """Make a folder; False if it is there."""
+def _create(folder: Path) -> bool:
+    """Create a folder; return False if it exists."""
     try:
         folder.mkdir()
     except FileExistsError:
         return False
     except OSError as error:
-        raise unwritable(folder.parent, error) from None
+        raise explain_unwritable(folder.parent, error) from None
     return True
 
 
@@ -240,33 +252,33 @@ def _acquire(lock: Path) -> AbstractContextManager[object]:
     try:
         return filelock.FileLock(lock).acquire()
     except OSError as error:
-        raise unwritable(lock.parent.parent, error) from None
+        raise explain_unwritable(lock.parent.parent, error) from None
 
 
-def unwritable(folder: Path, error: OSError) -> FileError:
-    """What to say of a folder that nothing can be written to."""
-    return FileError(f"the folder cannot be written to: {error.strerror}; name another one with -o", folder)
+def explain_unwritable(folder: Path, error: OSError) -> FileError:
+    """Return the error for a folder that is not writable."""
+    return FileError(f"the folder is not writable: {error.strerror}; choose another one", folder)
 
 
-def _storage(folder: Path, given: str | None) -> optuna.storages.BaseStorage:
+def _open_storage(folder: Path, storage: str | None) -> optuna.storages.BaseStorage:
     try:
-        if given is None:
-            wait = {"connect_args": {"timeout": 100}}  # seconds, for other processes that write
+        if storage is None:
+            wait = {"connect_args": {"timeout": 100}}  # seconds to wait for other processes that write
             return optuna.storages.RDBStorage(f"sqlite:///{folder / _DATABASE}", wait)
-        if "://" in given:
-            return _shared(given)
-        return optuna.storages.JournalStorage(JournalFileBackend(given))
+        if "://" in storage:
+            return _open_database(storage)
+        return optuna.storages.JournalStorage(JournalFileBackend(storage))
     except ImportError as error:
-        driver = getattr(error.__cause__, "name", "a driver of the database")
+        driver = getattr(error.__cause__, "name", "a database driver")
         raise ChmcnnError(f"The storage needs {driver}, which is not installed: pip install it.") from None
-    except Exception as error:  # noqa: BLE001 -- whatever the driver of a database raises
-        place = "The storage" if given else str(folder / _DATABASE)
+    except (SQLAlchemyError, OptunaError, OSError, ValueError) as error:
+        place = "The storage" if storage else str(folder / _DATABASE)
         reason = str(error).splitlines()[0].removesuffix(".")
-        raise ChmcnnError(f"{place} cannot be opened: {reason}. Name another one.") from None
+        raise ChmcnnError(f"{place} cannot be opened: {reason}. Choose another one.") from None
 
 
-def _shared(url: str) -> optuna.storages.RDBStorage:
-    """Open a database of several machines, another of which may be making its tables right now."""
+def _open_database(url: str) -> optuna.storages.RDBStorage:
+    """Open a database of several machines; another one may be creating its tables."""
     for _ in range(_TRIES - 1):
         try:
             return optuna.storages.RDBStorage(url)
@@ -275,12 +287,12 @@ def _shared(url: str) -> optuna.storages.RDBStorage:
     return optuna.storages.RDBStorage(url)
 
 
-def _refuse_other(found: Mapping[str, Any] | None, wanted: Mapping[str, Any], folder: Path, place: str) -> None:
+def _refuse_other(stored: Mapping[str, Any] | None, wanted: Mapping[str, Any], folder: Path, place: str) -> None:
     plain = json.loads(dumps(wanted))
-    differing = [name for name in plain if found is not None and found.get(name) != plain[name]]
+    differing = [name for name in plain if stored is not None and stored.get(name) != plain[name]]
     if differing:
         raise FileError(
-            f"it is a search with other {' and '.join(differing)}; name another {place}, or remove this one", folder
+            f"a search with other {' and '.join(differing)}; choose another {place}, or delete this one", folder
         )
 
 

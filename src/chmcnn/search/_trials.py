@@ -1,139 +1,127 @@
-"""The trials of a search: taken one after the other, and trained, by this process or by several."""
+"""The trials of a search: taken one after the other and trained, in this process or by an executor."""
 
 from __future__ import annotations
 
 import math
 import time
+from concurrent.futures import Executor
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from chmcnn._workers import processes
-from chmcnn._workers.threads import limited, share
+from chmcnn._workers import KilledError, iterate_completed, limit_threads, open_executor, share_cores
 from chmcnn.classifier import CHMCNNClassifier
-from chmcnn.comparison import digest
-from chmcnn.datasets.dataset import Dataset, Table
+from chmcnn.comparison import PRELOAD, compute_digest
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
     from optuna.trial import Trial
 
-    from chmcnn.search._search import Plan
+    from chmcnn.comparison import Split
+    from chmcnn.search._search import SearchPlan
     from chmcnn.search._study import Study
     from chmcnn.training import Epoch
 
-
-class Parts(NamedTuple):
-    """Rows to train on, and to validate on (None where the estimator draws them from the first)."""
-
-    train: Table
-    valid: Table | None
-    evaluated: NDArray[np.bool_] | None
-
-    @classmethod
-    def of(cls, data: Dataset | Table) -> Parts:
-        """Those of a data set without its test rows; of a table all rows."""
-        if isinstance(data, Dataset):
-            return cls(data.train, data.valid, data.evaluated)
-        return cls(data, None, None)
+    Notify = Callable[[], object]
 
 
-class Task(NamedTuple):
-    """What a process needs to know."""
+class SearchSpec(NamedTuple):
+    """All that a worker process needs to know."""
 
-    parts: Parts
-    plan: Plan
+    split: Split
+    plan: SearchPlan
     folder: Path
     title: str
-    storage: str | None
-    device: str
+    storage: str | None = None
 
-    def study(self) -> Any:  # noqa: ANN401 -- a context manager of a module that needs Optuna
-        """What is known to all processes."""
-        from chmcnn.search._study import opened
+    def open_study(self) -> AbstractContextManager[Study]:
+        """Open the study that all processes share."""
+        from chmcnn.search._study import open_study
 
-        rows = [self.parts.train, *([] if self.parts.valid is None else [self.parts.valid])]
-        facts = {
-            "data": digest(rows),
-            "seed": self.plan.seed,
-            "space": self.plan.space,
-            "settings": self.plan.settings,
-            "sampler": self.plan.sampler,
-            "pruning": self.plan.pruning,
-        }
-        return opened(self.folder, self.storage, self.plan, facts, self.title)
+        rows = [self.split.train, *([] if self.split.valid is None else [self.split.valid])]
+        return open_study(self, compute_digest(rows))
 
 
-def go(task: Task, study: Study, jobs: int, told: Callable[[], object]) -> None:
-    """Work, alone or with other processes, until there are enough trials."""
+def run_trials(spec: SearchSpec, study: Study, jobs: int | Executor, notify: Notify) -> None:
+    """Run trials, in this process or in others, until there are enough."""
     while jobs:
-        left = study.open()
-        threads = share(min(jobs, left or 1))
-        told()
-        if left and jobs == 1:
-            _work(task, study, threads, told)
-        elif left:
-            _start_all([partial(_start, task, threads)] * min(jobs, left), study, told)
-        elif study.awaited():
-            time.sleep(1)  # another command is at the last trials; should it be killed, they are for this one
+        pending = study.count_open()
+        notify()
+        if pending and jobs == 1:
+            _run_open_trials(spec, study, share_cores(1), notify)
+        elif pending:
+            _run_workers(spec, study, jobs, pending, notify)
+        elif study.has_awaited():
+            time.sleep(1)  # another command runs the last trials; if it is killed, this one takes them
         else:
             return
 
 
-def _start_all(workers: list[Callable[[], None]], study: Study, told: Callable[[], object]) -> None:
-    """Let processes work until all have ended; some may be killed, as long as trials are begun."""
+def _run_workers(spec: SearchSpec, study: Study, jobs: int | Executor, pending: int, notify: Notify) -> None:
+    """Let processes run trials until all have ended; some may be killed, as long as trials are started."""
     before = study.states()
-    ends = [end for _, end in processes.each(workers, len(workers), idle=told)]
-    if all(isinstance(end, processes.Killed) for end in ends) and study.states() == before:
-        raise ChmcnnError(f"No process began a trial; use fewer --jobs. Of the first: {ends[0]}")
+    workers = pending if isinstance(jobs, Executor) else min(jobs, pending)  # those that start late find no trial
+    killed = []
+    with open_executor(jobs, workers, PRELOAD) as (executor, threads):
+        calls = [partial(_run_worker, spec, threads)] * workers
+        for _, future in iterate_completed(executor, calls, on_idle=notify):
+            try:
+                future.result()
+            except KilledError as error:
+                killed.append(error)
+    if len(killed) == workers and study.states() == before:
+        raise ChmcnnError(f"No process started a trial: {killed[0]}. Run fewer processes at once.")
 
 
-def _start(task: Task, threads: int) -> None:
-    """Work in a process of its own."""
-    with task.study() as study:
-        _work(task, study, threads, lambda: None)
+def _run_worker(spec: SearchSpec, threads: int | None) -> None:
+    """Run trials in a process of its own."""
+    with spec.open_study() as study:
+        _run_open_trials(spec, study, threads, lambda: None)
 
 
-def _work(task: Task, study: Study, threads: int, told: Callable[[], object]) -> None:
-    """Take trials as long as there are any."""
-    with study.working(), limited(threads):
+def _run_open_trials(spec: SearchSpec, study: Study, threads: int | None, notify: Notify) -> None:
+    """Take and run trials until none is left."""
+    with study.hold_worker_lock(), limit_threads(threads):
         while (trial := study.take()) is not None:
-            same = study.same(trial)
+            same = study.find_same(trial)
             if same is None:
-                _try(task, study, trial)
+                _run_trial(spec, study, trial)
             else:
                 pruned = same.state.name == "PRUNED"
-                study.end(trial, same.value, pruned=pruned, reason=f"the settings are those of trial {same.number}")
-            told()
+                study.end(trial, same.value, pruned=pruned, reason=f"same settings as trial {same.number}")
+            notify()
 
 
-def _try(task: Task, study: Study, trial: Trial) -> None:
-    """Train with the settings of a trial; what cannot be trained with is a result too."""
+def _run_trial(spec: SearchSpec, study: Study, trial: Trial) -> None:
+    """Train with the settings of a trial; an error is a result too."""
     from optuna import TrialPruned
 
     def watch(epoch: Epoch) -> None:
         if math.isnan(epoch.score):
-            raise ChmcnnError("There are no rows to validate on: the validation share is 0, or they have no class.")
+            raise ChmcnnError("No rows to validate on: the validation share is 0, or they have no class.")
         trial.report(epoch.score, epoch.number)
         if trial.should_prune():
             raise TrialPruned
 
-    train, valid, evaluated = task.parts
-    settings = trial.user_attrs["settings"] | {"refit": False}
+    split, plan = spec.split, spec.plan
     model = CHMCNNClassifier(
-        train.hierarchy, **settings, evaluated=evaluated, device=task.device, random_state=task.plan.seed, verbose=watch
+        split.train.hierarchy,
+        **trial.user_attrs["settings"] | {"refit": False},
+        evaluated=split.evaluated,
+        device=plan.device,
+        random_state=plan.seed,
+        verbose=watch,
     )
     try:
-        model.fit(train.X, train.Y, validation_data=None if valid is None else (valid.X, valid.Y))
+        split.fit(model)
     except TrialPruned:
         study.end(trial, None, pruned=True)
     except ChmcnnError as error:
         study.end(trial, None, reason=str(error))
-    except Exception as error:  # noqa: BLE001 -- such as too little memory: other settings may do
+    except Exception as error:  # noqa: BLE001 -- such as too little memory: other settings may work
         study.end(trial, None, reason=f"{type(error).__name__}: {error}")
     else:
         study.end(trial, model.best_score_)
