@@ -58,7 +58,7 @@ class Evaluation:
     curve: Curve
     levels: dict[int, OfLevel]
     by_class: dict[str, OfClass]  # of classes with a row, the best AU(PRC) first
-    delegations: list[tuple[str, str, int]]  # class, the class that decided it, and how often among predictions
+    delegations: list[tuple[str, str, int]]  # class, its delegate, and the number of predictions
 
     def facts(self) -> dict[str, Any]:
         """What a machine reads: all but the curve."""
@@ -146,9 +146,9 @@ def _by_class(
 def _delegations(
     model: HierarchicalClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
 ) -> list[tuple[str, str, int]]:
-    deciders = model.deciders(raw).numpy()
-    rows, columns = np.nonzero(predicted & (deciders != np.arange(len(model.hierarchy_))))
-    counts = Counter(zip(columns.tolist(), deciders[rows, columns].tolist(), strict=True))
+    delegates = model.delegates(raw).numpy()
+    rows, columns = np.nonzero(predicted & (delegates != np.arange(len(model.hierarchy_))))
+    counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes
     return [(names[above], names[below], count) for (above, below), count in counts.most_common(10)]
 

@@ -45,6 +45,6 @@ def demo(  # noqa: PLR0913 -- one for each option
         found = _output.outcome(model, evaluation, output) | {"picture": picture, "first test picture": first.facts()}
         _output.print_json(found)
         return
-    typer.echo(f"The first test picture, and who decided each class:\n{first}\n")
+    typer.echo(f"The first test picture, with scores and delegates:\n{first}\n")
     _output.show(evaluation, output)
     typer.echo(f"Picture: {picture}")

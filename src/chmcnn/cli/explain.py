@@ -25,7 +25,7 @@ def explain(  # noqa: PLR0913 -- one for each option
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Show the predicted part of the hierarchy of some rows, with scores and who decided each class.
+    """Show the predicted part of the hierarchy of some rows, with scores and delegates.
 
     [bold]Examples[/bold]
 

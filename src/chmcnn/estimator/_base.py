@@ -120,13 +120,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return metrics.auprc(self._matrix(y), scores, classes=self.evaluated_)
 
     def explain(self, X: Any) -> list[Explanation]:  # noqa: ANN401
-        """For each row the predicted part of the hierarchy, with scores and who decided each class."""
+        """For each row the predicted part of the hierarchy, with scores and delegates."""
         raw = torch.from_numpy(self.uncorrected_proba(X))
-        scores, deciders = self.correct(raw).numpy(), self.deciders(raw).numpy()
-        return [explain(self.hierarchy_, row, by, self.thresholds_) for row, by in zip(scores, deciders, strict=True)]
+        rows = zip(self.correct(raw).numpy(), self.delegates(raw).numpy(), strict=True)
+        return [explain(self.hierarchy_, scores, index, self.thresholds_) for scores, index in rows]
 
-    def deciders(self, scores: Tensor) -> Tensor:
-        """Position of the class that decides each class, of scores that are not corrected yet."""
+    def delegates(self, scores: Tensor) -> Tensor:
+        """Return the position of the delegate of each class, from uncorrected scores."""
         if self.correction == "max":
             return delegates(scores, self.hierarchy_)
         return delegates(-scores, self.hierarchy_.reversed)
