@@ -15,6 +15,7 @@ from chmcnn import metrics
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import Features
     from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.metrics import Curve
 
@@ -69,7 +70,7 @@ class Evaluation:
 
 def evaluate(  # noqa: PLR0913 -- three by name, each with a default
     model: HierarchicalClassifier,
-    X: Any,  # noqa: ANN401
+    X: Features,
     Y: NDArray[np.bool_],
     title: str,
     *,
