@@ -128,7 +128,7 @@ def _with_losses(hierarchy: Hierarchy, batch: int, use: Callable[[Loss], Call]) 
 
 def _in_torch_alone(call: Call) -> Call:
     def once() -> object:
-        with mock.patch("chmcnn.constraint._plan._kernel", None):
+        with mock.patch("chmcnn.constraint._delegates._kernel", None):
             return call()
 
     return once

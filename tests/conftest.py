@@ -5,7 +5,7 @@ import torch
 from benchmarks import shapes
 
 from chmcnn import Hierarchy
-from chmcnn.constraint import _plan
+from chmcnn.constraint import _delegates
 
 _HEAD = """@RELATION small
 @ATTRIBUTE size numeric
@@ -31,9 +31,9 @@ def _same_random_numbers_every_time() -> None:
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the test on the compiled loop, and on torch alone."""
     if request.param == "torch":
-        monkeypatch.setattr("chmcnn.constraint._plan._kernel", None)
+        monkeypatch.setattr("chmcnn.constraint._delegates._kernel", None)
     else:
-        assert _plan.is_compiled(), "numba is one of the development dependencies"
+        assert _delegates.is_compiled(), "numba is one of the development dependencies"
     return str(request.param)
 
 

@@ -228,7 +228,7 @@ def test_it_works_with_scikit_learns_tools(tmp_path: Path) -> None:
     assert joblib.load(tmp_path / "model.joblib").predict(DATA.test.X).shape == (60, 15)
 
 
-def test_explanations_name_who_decided() -> None:
+def test_explanations_name_the_delegate() -> None:
     model = fitted(epochs=60)
     rows = model.explain(DATA.test.X[:5])
     scores, predicted = model.predict_proba(DATA.test.X[:5]), model.predict(DATA.test.X[:5])
@@ -237,8 +237,8 @@ def test_explanations_name_who_decided() -> None:
         for reason in row.reasons:
             place = DATA.hierarchy.index(reason.name)
             assert reason.score == scores[at, place]
-            assert reason.decided_by == reason.name or reason.decided_by in DATA.hierarchy.descendants(reason.name)
-            assert scores[at, DATA.hierarchy.index(reason.decided_by)] == reason.score
+            assert reason.delegate == reason.name or reason.delegate in DATA.hierarchy.descendants(reason.name)
+            assert scores[at, DATA.hierarchy.index(reason.delegate)] == reason.score
     assert str(rows[0]).splitlines()[0].startswith("c00")
     assert str(model.set_params(threshold=1.0).fit(DATA.train.X, DATA.train.Y).explain(DATA.test.X[:1])[0]) == (
         "no class reaches its threshold"

@@ -34,10 +34,10 @@ def y() -> Tensor:
 
 
 @pytest.mark.usefixtures("path")
-def test_networks_that_cannot_be_are_told() -> None:
-    with pytest.raises(ChmcnnError, match=r"widths is \(0,\); expected whole numbers above 0"):
+def test_bad_settings_of_a_network_raise_an_error() -> None:
+    with pytest.raises(ChmcnnError, match=r"widths is \(0,\); expected positive integers"):
         MLP(3, 2, widths=(0,))
-    with pytest.raises(ChmcnnError, match="dropout is 2; expected a number from 0 to below 1"):
+    with pytest.raises(ChmcnnError, match=r"dropout is 2; expected a number in \[0, 1\)"):
         MLP(3, 2, dropout=2)
 
 
@@ -51,7 +51,7 @@ def test_modules_are_the_functions(network: nn.Sequential, x: Tensor, y: Tensor)
     assert torch.equal(loss(logits, y), expected)
 
 
-def test_modules_check_input_unless_told_not_to() -> None:
+def test_modules_check_input_unless_validate_is_false() -> None:
     wrong = torch.full((1, 60), float("nan"))
     with pytest.raises(ScoreError, match="value nan"):
         MaxConstraint(HIERARCHY)(wrong)
@@ -69,7 +69,7 @@ def test_default_network(activation: str, kind: type[nn.Module]) -> None:
     assert MLP(7, 3, widths=())(torch.zeros(2, 7)).shape == (2, 3)
 
 
-def test_default_network_refuses_an_unknown_activation() -> None:
+def test_an_unknown_activation_raises_an_error() -> None:
     with pytest.raises(ValueError, match="activation is 'gelu'; expected one of 'relu', 'tanh'"):
         MLP(7, 3, activation="gelu")  # type: ignore[arg-type]
 
@@ -120,28 +120,28 @@ def test_nothing_that_handles_buffers_reaches_the_hierarchy(network: nn.Sequenti
     assert not list(layer.buffers())
 
 
-def test_a_module_on_another_device_is_told(y: Tensor) -> None:
+def test_a_module_on_another_device_raises_an_error(y: Tensor) -> None:
     scores = torch.randn(5, 60)
-    with pytest.raises(ScoreError, match=r"Scores are on cpu, however the module is on meta: use \.to"):
+    with pytest.raises(ScoreError, match=r"Scores are on cpu, but the module is on meta: use \.to"):
         MaxConstraint(HIERARCHY).to("meta")(scores)
     with pytest.raises(LabelError, match=r"device \(\(5, 60\), 'meta'\), logits \(\(5, 60\), 'cpu'\)"):
         MCLoss(HIERARCHY)(scores, y.to("meta"))
 
 
 BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "weights of another shape": ({"weight": [1, 2]}, r"weight has shape \(2,\); expected one value a class, \(60,\)"),
-    "weights by name": ({"weight": {"c01": 2}}, "weight is {'c01': 2}; expected one value for each class"),
-    "negative weights": ({"weight": [-1.0] * 60}, r"weight is \[-1.0, .*\]; expected finite numbers that are not neg"),
-    "weights that are NaN": ({"weight": [float("nan")] * 60}, "expected finite numbers"),
+    "weights of another shape": ({"weight": [1, 2]}, r"weight has shape \(2,\); expected \(60,\), one per class"),
+    "weights by name": ({"weight": {"c01": 2}}, "weight is {'c01': 2}; expected one value per class"),
+    "negative weights": ({"weight": [-1.0] * 60}, r"weight is \[-1.0, .*\]; expected finite, non-negative numbers"),
+    "weights that are NaN": ({"weight": [float("nan")] * 60}, "expected finite, non-negative numbers"),
     "mask of positions": ({"mask": np.arange(60)}, "mask is of type torch.int64; expected torch.bool"),
-    "mask of names": ({"mask": ["c01"]}, "mask is .*; expected one value for each class"),
-    "mask without any class": ({"mask": [False] * 60}, "mask leaves no class that counts"),
+    "mask of names": ({"mask": ["c01"]}, "mask is .*; expected one value per class"),
+    "mask without any class": ({"mask": [False] * 60}, "mask excludes all classes"),
     "unknown reduction": ({"reduction": "avg"}, "reduction is 'avg'; expected one of 'mean', 'sum', 'none'"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_OPTIONS)
-def test_bad_options_are_refused_at_once(case: str) -> None:
+def test_bad_options_raise_an_error_when_the_loss_is_built(case: str) -> None:
     options, message = BAD_OPTIONS[case]
     with pytest.raises(ChmcnnError, match=message):
         MCLoss(HIERARCHY, **options)

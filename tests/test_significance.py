@@ -98,7 +98,7 @@ def test_systems_that_all_differ_form_no_group() -> None:
     ("table", "message"),
     [
         ([[1, 2, 3]], "The table is a list; expected a pandas DataFrame"),
-        (SMALL[["a", "b"]], "The table has 2 systems; expected 3 or more. For two systems there is wilcoxon."),
+        (SMALL[["a", "b"]], "The table has 2 systems; expected 3 or more. For two systems use wilcoxon."),
         (SMALL[:1], "The table has 1 data set; expected 2 or more."),
         (SMALL[:0], "The table has 0 data sets; expected 2 or more."),
         (SMALL * 0, "All systems have the same scores on all 3 data sets"),
@@ -106,7 +106,7 @@ def test_systems_that_all_differ_form_no_group() -> None:
         (SMALL.astype(object).replace(0.3, "-"), "The score of 'c' on data set 'z' is '-'; expected a number"),
         (SMALL.rename(columns={"c": "a"}), "System 'a' is in the table twice"),
         (SMALL.rename(index={"z": "y"}), "Data set 'y' is in the table twice"),
-        (SMALL.drop("y").reindex(SMALL.index), "Data set 'y' has no result of any system: leave it out."),
+        (SMALL.drop("y").reindex(SMALL.index), "Data set 'y' has no result of any system: drop it from the table."),
     ],
 )
 def test_tables_that_cannot_be_tested_are_refused(table: Any, message: str) -> None:
@@ -135,8 +135,8 @@ def test_options_that_there_are_not_are_refused() -> None:
         ([0.1, 0.2], [0.1], "a has 2 scores and b 1"),
         ([0.1, 0.2], [[0.1], [0.3]], "b has 2 dimensions; expected one score for each data set"),
         ([0.1, None], [0.2, 0.3], "a and b have 1 pair without a missing score; expected 2 or more"),
-        ([0.1, 0.3], [0.1, 0.3], "a and b are equal in all of 2 pairs"),
-        ([0.0, 0.0], [0.0, 0.0], "a and b are equal in all of 2 pairs"),
+        ([0.1, 0.3], [0.1, 0.3], "a and b are equal in all 2 pairs"),
+        ([0.0, 0.0], [0.0, 0.0], "a and b are equal in all 2 pairs"),
         ([0.1, 0.3], [0.1, "?"], "The score of 'b' on data set 1 is '?'"),
         (SMALL["a"], [0.1, -np.inf, 0.2], "The score of 'b' on data set 'y' is -inf"),
         (SMALL["a"], SMALL["b"][::-1], "At position 0, a is of data set 'x' and b of 'z'"),

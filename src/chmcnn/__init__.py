@@ -1,7 +1,7 @@
 """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chmcnn.errors import (
     ArffError,
@@ -20,6 +20,8 @@ from chmcnn.errors import (
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from chmcnn.classifier import CHMCNNClassifier
 
 __version__ = "0.1.0"
@@ -56,10 +58,17 @@ _MODULES = (
 )
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module or the classifier
-    """Import what is heavy when it is first asked for: ``import chmcnn`` alone is quick."""
+def __getattr__(name: str) -> "ModuleType | type[CHMCNNClassifier]":
+    """Import heavy modules on first use: ``import chmcnn`` alone is quick."""
     if name in _MODULES:
         return import_module(f"chmcnn.{name}")
     if name == "CHMCNNClassifier":
-        return import_module("chmcnn.classifier").CHMCNNClassifier
+        from chmcnn.classifier import CHMCNNClassifier
+
+        return CHMCNNClassifier
     raise AttributeError(f"module 'chmcnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the names that are imported on first use, too."""
+    return sorted({*globals(), *__all__, *_MODULES})

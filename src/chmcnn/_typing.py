@@ -6,5 +6,7 @@ Features: TypeAlias = Any
 """Rows of features: an array, a sparse matrix, a DataFrame, a list, or a torch Dataset or DataLoader."""
 LabelsLike: TypeAlias = Any
 """Labels of rows: label sets, names, paths, or a 0/1 matrix, dense, sparse or a DataFrame."""
+ScoresLike: TypeAlias = Any
+"""Scores of rows: a matrix (rows, classes) of numbers, dense, sparse, a tensor or a DataFrame."""
 JSONValue: TypeAlias = Any
 """What JSON can hold."""

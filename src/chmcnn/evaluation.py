@@ -15,6 +15,7 @@ from chmcnn import metrics
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import Features
     from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.metrics import Curve
 
@@ -58,7 +59,7 @@ class Evaluation:
     curve: Curve
     levels: dict[int, OfLevel]
     by_class: dict[str, OfClass]  # of classes with a row, the best AU(PRC) first
-    delegations: list[tuple[str, str, int]]  # class, the class that decided it, and how often among predictions
+    delegations: list[tuple[str, str, int]]  # class, its delegate, and the number of predictions
 
     def facts(self) -> dict[str, Any]:
         """What a machine reads: all but the curve."""
@@ -69,7 +70,7 @@ class Evaluation:
 
 def evaluate(  # noqa: PLR0913 -- three by name, each with a default
     model: HierarchicalClassifier,
-    X: Any,  # noqa: ANN401
+    X: Features,
     Y: NDArray[np.bool_],
     title: str,
     *,

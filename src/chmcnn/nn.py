@@ -1,6 +1,6 @@
 """Torch modules: `MaxConstraint` and `MCLoss` on top of any network, and the network of the paper.
 
-They hold a hierarchy, and no parameters: a network's ``state_dict`` is the same with and without them.
+They hold a hierarchy and no parameters: a network's ``state_dict`` is the same with and without them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from chmcnn.constraint import Plan, Reduction, check_options, max_constraint, mc_loss
+from chmcnn.constraint import IndexedHierarchy, Reduction, check_options, max_constraint, mc_loss
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 class MaxConstraint(nn.Module):
     """Make the output of any network coherent: see `chmcnn.constraint.max_constraint`.
 
-    For probabilities, put the sigmoid before it: behind it, a vectorised sigmoid may give equal logits values that
+    For probabilities, put the sigmoid before it: after it, a vectorised sigmoid may turn equal logits into values that
     differ in the last bit.
 
     >>> from chmcnn import Hierarchy
@@ -41,12 +41,12 @@ class MaxConstraint(nn.Module):
 
     def __init__(self, hierarchy: Hierarchy, *, validate: bool = True) -> None:
         super().__init__()
-        self.plan = Plan(hierarchy)
+        self.hierarchy = IndexedHierarchy(hierarchy)
         self.validate = validate
 
     def forward(self, scores: Tensor) -> Tensor:
         """Constrain probabilities or logits: (..., classes)."""
-        return max_constraint(scores, self.plan, validate=self.validate)
+        return max_constraint(scores, self.hierarchy, validate=self.validate)
 
 
 class MCLoss(nn.Module):
@@ -73,14 +73,14 @@ class MCLoss(nn.Module):
         validate: bool = True,
     ) -> None:
         super().__init__()
-        self.plan = Plan(hierarchy)
-        self.register_buffer("weight", _copied("weight", weight), persistent=False)
-        self.register_buffer("mask", _copied("mask", mask), persistent=False)
-        check_options(self.plan, self.weight, self.mask, reduction)
+        self.hierarchy = IndexedHierarchy(hierarchy)
+        self.register_buffer("weight", _to_tensor("weight", weight), persistent=False)
+        self.register_buffer("mask", _to_tensor("mask", mask), persistent=False)
+        check_options(self.hierarchy, self.weight, self.mask, reduction)
         if self.mask is not None and not self.mask.any():
-            raise ChmcnnError("mask leaves no class that counts; expected at least one true value.")
+            raise ChmcnnError("mask excludes all classes; expected at least one True.")
         if self.weight is not None and not (torch.isfinite(self.weight) & (self.weight >= 0)).all():
-            raise ChmcnnError(f"weight is {self.weight.tolist()}; expected finite numbers that are not negative.")
+            raise ChmcnnError(f"weight is {self.weight.tolist()}; expected finite, non-negative numbers.")
         self.reduction = reduction
         self.close_labels = close_labels
         self.validate = validate
@@ -90,7 +90,7 @@ class MCLoss(nn.Module):
         return mc_loss(
             logits,
             y,
-            self.plan,
+            self.hierarchy,
             weight=self.weight,
             mask=self.mask,
             reduction=self.reduction,
@@ -99,17 +99,17 @@ class MCLoss(nn.Module):
         )
 
 
-def _copied(name: str, values: ArrayLike | Tensor | None) -> Tensor | None:
+def _to_tensor(name: str, values: ArrayLike | Tensor | None) -> Tensor | None:
     if values is None or isinstance(values, Tensor):
         return None if values is None else values.detach().clone()
     try:
         return torch.tensor(np.asarray(values))
     except (TypeError, ValueError):
-        raise ChmcnnError(f"{name} is {values!r}; expected one value for each class, in column order.") from None
+        raise ChmcnnError(f"{name} is {values!r}; expected one value per class, in column order.") from None
 
 
 class MLP(nn.Sequential):
-    """The default network h: fully connected layers, with dropout after each hidden one, and logits at the end.
+    """The default network h: fully connected layers with dropout after each hidden one; returns logits.
 
     >>> MLP(77, 500, widths=(1000, 1000))(torch.randn(4, 77)).shape
     torch.Size([4, 500])
@@ -127,9 +127,9 @@ class MLP(nn.Sequential):
         if activation not in _ACTIVATIONS:
             raise ChmcnnError(f"activation is {activation!r}; expected one of {', '.join(map(repr, _ACTIVATIONS))}.")
         if not all(isinstance(width, int | np.integer) and width > 0 for width in widths):
-            raise ChmcnnError(f"widths is {widths!r}; expected whole numbers above 0, such as (500, 500).")
+            raise ChmcnnError(f"widths is {widths!r}; expected positive integers, such as (500, 500).")
         if not (isinstance(dropout, int | float) and 0 <= dropout < 1):
-            raise ChmcnnError(f"dropout is {dropout!r}; expected a number from 0 to below 1.")
+            raise ChmcnnError(f"dropout is {dropout!r}; expected a number in [0, 1).")
         layers: list[nn.Module] = []
         for before, after in pairwise((features, *widths)):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]

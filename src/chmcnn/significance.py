@@ -1,4 +1,4 @@
-"""Are some systems better than others, or was it chance? The field's tests over several data sets (Demsar, 2006).
+"""Statistical tests of differences between systems, the usual ones over several data sets (Demsar, 2006).
 
 A table is a DataFrame of scores, data sets x systems: higher is better, NaN is a missing result.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Missing = Literal["last", "omit"]
+Scores: TypeAlias = "Sequence[float | None] | NDArray[np.floating] | pd.Series[float]"
+"""Scores of one system, one per data set or split; None or NaN is missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ def ranks(table: pd.DataFrame, *, missing: Missing = "last") -> pd.Series[float]
     table
         Scores, data sets x systems; higher is better.
     missing
-        What becomes of a missing result: it is ranked ``"last"``, or its data set is left out (``"omit"``).
+        How to treat a missing result: rank it ``"last"``, or exclude its data set (``"omit"``).
 
     Examples
     --------
@@ -75,37 +77,37 @@ def ranks(table: pd.DataFrame, *, missing: Missing = "last") -> pd.Series[float]
     >>> ranks(table, missing="omit").to_dict()
     {'ours': 1.25, 'theirs': 1.75}
     """
-    return _ranked(table, missing, systems=2).mean().rename("average rank")
+    return _rank(table, missing, systems=2).mean().rename("average rank")
 
 
 def friedman(table: pd.DataFrame, *, missing: Missing = "last") -> Friedman:
     """Test whether any of three or more systems differs from the others, by their ranks (corrected for ties).
 
     >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.5, 0.6, 0.5, 0.7]})
-    >>> found = friedman(table)
-    >>> round(found.chi_square, 3), round(found.p, 4), found.ranks.to_dict()
+    >>> result = friedman(table)
+    >>> round(result.chi_square, 3), round(result.p, 4), result.ranks.to_dict()
     (8.0, 0.0183, {'a': 1.0, 'b': 2.0, 'c': 3.0})
     """
-    ranked = _differing(_ranked(table, missing, systems=3))
-    found = stats.friedmanchisquare(*ranked.to_numpy().T)
-    return Friedman(float(found.statistic), float(found.pvalue), ranked.mean().rename("average rank"), len(ranked))
+    ranked = _check_differences(_rank(table, missing, systems=3))
+    result = stats.friedmanchisquare(*ranked.to_numpy().T)
+    return Friedman(float(result.statistic), float(result.pvalue), ranked.mean().rename("average rank"), len(ranked))
 
 
 def nemenyi(table: pd.DataFrame, *, alpha: float = 0.05, missing: Missing = "last") -> Nemenyi:
-    """Find which systems differ from which, after `friedman` has told that some do.
+    """Find which systems differ from which, after `friedman` has shown that some do.
 
-    ``report.significance.draw`` makes the critical-difference diagram of the result.
+    ``report.significance.draw`` draws the critical-difference diagram of the result.
 
     >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9], "b": [0.8, 0.7, 0.6, 0.8], "c": [0.5, 0.6, 0.5, 0.7]})
-    >>> found = nemenyi(table)
-    >>> round(found.critical_difference, 3), found.groups
+    >>> result = nemenyi(table)
+    >>> round(result.critical_difference, 3), result.groups
     (1.657, (('a', 'b'), ('b', 'c')))
-    >>> round(float(found.p.loc["a", "c"]), 4)
+    >>> round(float(result.p.loc["a", "c"]), 4)
     0.013
     """
     if not 0 < alpha < 1:
         raise ScoreError(f"alpha is {alpha}; expected a significance level between 0 and 1, such as 0.05.")
-    ranked = _differing(_ranked(table, missing, systems=2))
+    ranked = _check_differences(_rank(table, missing, systems=2))
     datasets, systems = ranked.shape
     average = ranked.mean().rename("average rank")
     q = float(stats.studentized_range.isf(alpha, systems, math.inf)) / math.sqrt(2)
@@ -124,14 +126,14 @@ def nemenyi(table: pd.DataFrame, *, alpha: float = 0.05, missing: Missing = "las
 
 
 def wilcoxon(
-    a: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
-    b: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
+    a: Scores,
+    b: Scores,
     *,
     exact: bool = False,
 ) -> Wilcoxon:
     """Test whether two systems differ, by the signed ranks of their differences on each data set.
 
-    Pairs with a missing value are left out, and so are equal ones. Differences that only rounding makes differ
+    Pairs with a missing value and equal pairs are excluded. Differences that only rounding makes differ
     (0.3 - 0.2 and 0.2 - 0.1) are tied.
 
     Parameters
@@ -140,7 +142,7 @@ def wilcoxon(
         Scores of the two systems on the same data sets, in the same order.
     exact
         The p-value comes from the normal approximation, corrected for ties but not for continuity, as in the paper;
-        or from the exact distribution, which is better for few data sets, but does not know of ties.
+        or from the exact distribution, which is better for few data sets but ignores ties.
 
     Examples
     --------
@@ -153,21 +155,22 @@ def wilcoxon(
     scaled = values / (np.abs(values).max() or 1)
     differences = np.round(scaled[:, 0] - scaled[:, 1], 12)
     if not differences.any():
-        raise ScoreError(f"a and b are equal in all of {_wording.count(len(pairs), 'pair')}: there is nothing to test.")
-    found = stats.wilcoxon(differences, correction=False, method="exact" if exact else "approx")
-    return Wilcoxon(float(found.statistic), float(found.pvalue), int((differences != 0).sum()))
+        raise ScoreError(f"a and b are equal in all {_wording.count(len(pairs), 'pair')}: there is nothing to test.")
+    result = stats.wilcoxon(differences, correction=False, method="exact" if exact else "approx")
+    return Wilcoxon(float(result.statistic), float(result.pvalue), int((differences != 0).sum()))
 
 
 def resampled(
-    a: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
-    b: Sequence[float | None] | NDArray[np.floating] | pd.Series[float],
+    a: Scores,
+    b: Scores,
     *,
     test_share: float,
 ) -> float:
     """Test whether two systems differ on one data set, by their scores on the same folds or the same random splits.
 
-    Splits of one data set share rows: the usual t-test finds differences that are none. This is the corrected one of
-    Nadeau and Bengio (2003). It is not for several seeds on the same test rows, which tell nothing of other rows.
+    Splits of one data set share rows: the usual t-test reports differences that do not exist. This is the corrected one
+    of Nadeau and Bengio (2003). It does not apply to several seeds on the same test rows, which say nothing about
+    other rows.
 
     Parameters
     ----------
@@ -198,7 +201,7 @@ def resampled(
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests, so that all together are wrong as seldom as one (Holm, 1979).
+    """Correct the p-values of several tests, so that the error rate of all together is that of one (Holm, 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -207,22 +210,22 @@ def holm(p: Sequence[float]) -> list[float]:
     scaled = np.asarray(p, dtype=np.float64)[order] * np.arange(len(p), 0, -1)
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return [float(each) for each in corrected]
+    return [float(value) for value in corrected]
 
 
-def _ranked(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame:
-    """Ranks on each data set, once the table is known to have enough of everything."""
+def _rank(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame:
+    """Check the table, and rank the systems on each data set."""
     if missing not in get_args(Missing):
         raise ScoreError(f"missing is {missing!r}; expected one of {', '.join(map(repr, get_args(Missing)))}.")
-    scores = _checked(table)
+    scores = _check_table(table)
     if scores.shape[1] < systems:
-        way_out = " For two systems there is wilcoxon." if systems == 3 else ""
+        way_out = " For two systems use wilcoxon." if systems == 3 else ""
         raise ScoreError(
             f"The table has {_wording.count(scores.shape[1], 'system')}; expected {systems} or more.{way_out}"
         )
     empty = scores.index[scores.isna().all(axis=1)]
     if len(empty):
-        raise ScoreError(f"Data set {empty[0]!r} has no result of any system: leave it out.")
+        raise ScoreError(f"Data set {empty[0]!r} has no result of any system: drop it from the table.")
     kept = scores.dropna() if missing == "omit" else scores
     if len(kept) < 2:
         left = f", {len(kept)} of them without a missing result" if len(kept) < len(scores) else ""
@@ -230,7 +233,7 @@ def _ranked(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame
     return pd.DataFrame(stats.rankdata(-kept.fillna(-np.inf), axis=1), index=kept.index, columns=kept.columns)
 
 
-def _differing(ranked: pd.DataFrame) -> pd.DataFrame:
+def _check_differences(ranked: pd.DataFrame) -> pd.DataFrame:
     if (ranked.max(axis=1) == ranked.min(axis=1)).all():
         raise ScoreError(
             f"All systems have the same scores on all {_wording.count(len(ranked), 'data set')}: nothing to test."
@@ -238,8 +241,8 @@ def _differing(ranked: pd.DataFrame) -> pd.DataFrame:
     return ranked
 
 
-def _checked(table: pd.DataFrame) -> pd.DataFrame:
-    """Scores as floats, NaN where one is missing, once all names differ and all cells are numbers."""
+def _check_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores as floats, with NaN for missing ones; raise an error for duplicate names and bad cells."""
     if not isinstance(table, pd.DataFrame):
         raise ScoreError(f"The table is a {type(table).__name__}; expected a pandas DataFrame, data sets x systems.")
     for what, names in (("Data set", table.index), ("System", table.columns)):
@@ -266,11 +269,12 @@ def _number(cell: object, dataset: object, system: object) -> float:
     return float(cell)
 
 
-def _pairs(a: Any, b: Any) -> pd.DataFrame:  # noqa: ANN401 -- whatever a user has
-    """Pairs of scores, data sets x two systems, without those that miss one."""
+def _pairs(a: Scores, b: Scores) -> pd.DataFrame:
+    """Return pairs of scores, data sets x two systems, without incomplete ones."""
     for name, values in (("a", a), ("b", b)):
-        if np.ndim(values) != 1:
-            raise ScoreError(f"{name} has {np.ndim(values)} dimensions; expected one score for each data set.")
+        dimensions = np.asarray(values, dtype=object).ndim
+        if dimensions != 1:
+            raise ScoreError(f"{name} has {dimensions} dimensions; expected one score for each data set.")
     if len(a) != len(b):
         raise ScoreError(f"a has {len(a)} scores and b {len(b)}; expected one of each for the same data sets.")
     if isinstance(a, pd.Series) and isinstance(b, pd.Series) and not a.index.equals(b.index):
@@ -278,7 +282,7 @@ def _pairs(a: Any, b: Any) -> pd.DataFrame:  # noqa: ANN401 -- whatever a user h
         raise ScoreError(
             f"At position {at}, a is of data set {a.index[at]!r} and b of {b.index[at]!r}; give both in the same order."
         )
-    pairs = _checked(pd.DataFrame({"a": a, "b": b})).dropna()
+    pairs = _check_table(pd.DataFrame({"a": a, "b": b})).dropna()
     if len(pairs) < 2:
         raise ScoreError(
             f"a and b have {_wording.count(len(pairs), 'pair')} without a missing score; expected 2 or more."
@@ -287,7 +291,7 @@ def _pairs(a: Any, b: Any) -> pd.DataFrame:  # noqa: ANN401 -- whatever a user h
 
 
 def _groups(ordered: pd.Series[float], critical_difference: float) -> tuple[tuple[str, ...], ...]:
-    """Runs of two or more neighbours whose ends do not differ, and that no longer run has in it."""
+    """Return the longest runs of two or more neighbours whose ends do not differ."""
     names, values = ordered.index.tolist(), ordered.to_numpy()
     # Position after the last system that does not differ from each; it never falls.
     ends = np.searchsorted(values, values + critical_difference, side="left").tolist()

@@ -79,7 +79,7 @@ def test_explanations(folder: Path) -> None:
     shown = ok("explain", "model", "new.csv", "--row", "0", "--row", "3", cwd=folder)
     assert [line for line in shown.splitlines() if line.startswith("row")] == ["row 0", "row 3"]
     found = json.loads(ok("explain", "model", "new.csv", "--json", cwd=folder))
-    assert set(found["0"][0]) == {"name", "score", "decided_by"}
+    assert set(found["0"][0]) == {"name", "score", "delegate"}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_the_demo_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Training" in done.stderr
     assert "violations" in done.stdout
-    assert "decided by" in done.stdout
+    assert "delegates to" in done.stdout
     assert matplotlib.image.imread(tmp_path / "demo" / "digits.png").shape[1] > 1000
     assert "AU(PRC)" in (tmp_path / "demo" / "report.html").read_text()
     assert "demo: already exists" in run("demo", cwd=tmp_path).stderr
@@ -200,7 +200,7 @@ def test_the_demo_for_machines(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["test"]["auprc"]["value"] > 0.95
     assert (tmp_path / found["picture"]).is_file()
-    assert set(found["first test picture"][0]) == {"name", "score", "decided_by"}
+    assert set(found["first test picture"][0]) == {"name", "score", "delegate"}
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
         "digits.png",
         "model.json",

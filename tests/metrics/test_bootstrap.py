@@ -92,5 +92,5 @@ def test_a_bar_is_shown_on_standard_error_if_asked_for(capsys: pytest.CaptureFix
 
 
 def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(ScoreError, match="The measure gives a Curve; expected a number, or numbers in a dict"):
+    with pytest.raises(ScoreError, match="The measure returns a Curve; expected a number, or numbers in a dict"):
         bootstrap(precision_recall_curve, np.eye(2), np.eye(2))

@@ -80,7 +80,7 @@ def test_labels_may_be_sparse() -> None:
 def test_bad_input_is_told(group: Any) -> None:
     with pytest.raises(ScoreError, match=r"Labels have shape \(60, 3\), but the hierarchy has 12 classes"):
         group(metrics.auprc, TRUTH[:, :3], SCORES[:, :3], DAG)
-    with pytest.raises(ScoreError, match=r"classes\[0\] is 12, however there are 12 classes"):
+    with pytest.raises(ScoreError, match=r"classes\[0\] is 12, but there are 12 classes"):
         group(metrics.auprc, TRUTH, SCORES, DAG, classes=[12])
 
 

@@ -9,7 +9,7 @@ from chmcnn.metrics import auprc, exact_match
     ("truth", "scores", "classes", "told"),
     [
         ([[1, 0]], [[0.5]], None, r"Y has shape \(1, 2\) and the scores \(1, 1\); expected the same"),
-        ([{"dog"}], [[0.5]], None, r"Y has shape \(1,\) .* hierarchy.encode makes a matrix of label sets"),
+        ([{"dog"}], [[0.5]], None, r"Y has shape \(1,\) .* hierarchy.encode turns label sets into a matrix"),
         ([[1, 0], [1]], [[0.5]], None, r"must be matrices \(rows, classes\) of numbers"),
         ([["dog"]], [[0.5]], None, "Y has type <U3; expected numbers"),
         ([[1, 0]], [["high", "low"]], None, "The scores have type <U4; expected numbers"),
@@ -21,10 +21,10 @@ from chmcnn.metrics import auprc, exact_match
             [False, True, True],
             "The score in row 0, column 2 is nan; expected finite",
         ),
-        ([[1, 0]], [[0.5, 0.1]], [0, 2], r"classes\[1\] is 2, however there are 2 classes: positions go from 0 to 1"),
+        ([[1, 0]], [[0.5, 0.1]], [0, 2], r"classes\[1\] is 2, but there are 2 classes: positions go from 0 to 1"),
         ([[1, 0]], [[0.5, 0.1]], [True], "expected a mask of the 2 classes"),
-        ([[1, 0]], [[0.5, 0.1]], ["dog"], "or their positions, which hierarchy.index tells of a name"),
-        ([[1, 0]], [[0.5, 0.1]], [False, False], "nothing to measure: 1 row, and 0 classes of those that count"),
+        ([[1, 0]], [[0.5, 0.1]], ["dog"], "or their positions: see hierarchy.index"),
+        ([[1, 0]], [[0.5, 0.1]], [False, False], "nothing to measure: 1 row and 0 classes that count"),
     ],
 )
 def test_bad_input_is_told_with_its_place(truth: object, scores: object, classes: list[int], told: str) -> None:

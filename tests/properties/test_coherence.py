@@ -94,11 +94,11 @@ def test_delegates_fit_the_definition(data: st.DataObject, ties: bool, dtype: to
     index, constrained = delegates(raw, hierarchy), max_constraint(raw, hierarchy)
     for row in range(2):
         for position, name in enumerate(hierarchy.classes):
-            decided_by = int(index[row, position])
-            assert raw[row, decided_by] == constrained[row, position]
-            if decided_by != position:  # it delegates: to a subclass, which scores higher
-                assert hierarchy.classes[decided_by] in hierarchy.descendants(name)
-                assert raw[row, decided_by] > raw[row, position]
+            delegate = int(index[row, position])
+            assert raw[row, delegate] == constrained[row, position]
+            if delegate != position:  # it delegates: to a subclass, which scores higher
+                assert hierarchy.classes[delegate] in hierarchy.descendants(name)
+                assert raw[row, delegate] > raw[row, position]
 
 
 @each_path

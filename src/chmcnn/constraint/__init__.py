@@ -4,15 +4,16 @@
 dimensions before the last one are rows of any shape. Cost and memory grow with classes and edges, never with pairs of
 classes.
 
-Values are checked unless ``validate=False``: on an accelerator that saves the wait for the result of each check, and a
-function that is vmapped needs it. Under `torch.compile` and in exported models values are not checked.
+Values are checked unless ``validate=False``. That setting avoids waiting for each check on an accelerator, and
+functions inside ``torch.func.vmap`` need it. Under `torch.compile` and in exported models values are not checked.
 """
 
+from chmcnn.constraint._delegates import is_compiled
 from chmcnn.constraint._functions import Reduction, check_options, delegates, max_constraint, mc_loss, min_constraint
-from chmcnn.constraint._plan import Plan, is_compiled
+from chmcnn.constraint._indexed import IndexedHierarchy
 
 __all__ = [
-    "Plan",
+    "IndexedHierarchy",
     "Reduction",
     "check_options",
     "delegates",

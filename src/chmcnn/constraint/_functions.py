@@ -1,11 +1,6 @@
 """The pure functions of tensors: `max_constraint`, `min_constraint`, `delegates`, `mc_loss`.
 
-``scores`` and ``logits`` are floating-point tensors of shape (..., classes), in the column order of the hierarchy; the
-dimensions before the last one are rows of any shape. Cost and memory grow with classes and edges, never with pairs of
-classes.
-
-Values are checked unless ``validate=False``: on an accelerator that saves the wait for the result of each check, and a
-function that is vmapped needs it. Under `torch.compile` and in exported models values are not checked.
+See `chmcnn.constraint`.
 """
 
 from __future__ import annotations
@@ -17,38 +12,38 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from chmcnn._wording import wrong_shape
-from chmcnn.constraint import _plan
+from chmcnn.constraint import _delegates
+from chmcnn.constraint._indexed import IndexedHierarchy, index_hierarchy
 from chmcnn.errors import ChmcnnError, LabelError, ScoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chmcnn.constraint._plan import Plan
     from chmcnn.hierarchy import Hierarchy
 
 Reduction = Literal["mean", "sum", "none"]
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-def max_constraint(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
+def max_constraint(scores: Tensor, hierarchy: Hierarchy | IndexedHierarchy, *, validate: bool = True) -> Tensor:
     """Give each class the highest score among itself and its descendants: the paper's MCM.
 
-    The result is coherent: no class scores above any of its ancestors. Scores are probabilities, and so is the result,
-    or they are logits, and so is the result. The gradient of a class goes to the one class that `delegates` names.
+    The result is coherent: no class scores above any of its ancestors. Scores are probabilities or logits; the result
+    is of the same kind. The gradient of a class goes to its delegate: see `delegates`.
 
     >>> from chmcnn import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
     >>> max_constraint(torch.tensor([[0.1, 0.3]]), hierarchy)
     tensor([[0.3000, 0.3000]])
     """
-    plan = _plan_for("Scores", scores, hierarchy)
+    indexed = _check_scores("Scores", scores, hierarchy)
     if torch.compiler.is_exporting():
-        return _plan.max_by_level(scores, plan)
+        return _delegates.highest_scores_by_level(scores, indexed)
     if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():  # no gradient: values are enough
-        found = _plan.highest(scores, plan)
-        if found and (found[1] or not validate):
-            return found[0]
-    return scores.gather(-1, delegates(scores, plan, validate=validate))
+        result = _delegates.highest_scores(scores, indexed)
+        if result and (result[1] or not validate):
+            return result[0]
+    return scores.gather(-1, delegates(scores, indexed, validate=validate))
 
 
 def min_constraint(scores: Tensor, hierarchy: Hierarchy) -> Tensor:
@@ -62,12 +57,11 @@ def min_constraint(scores: Tensor, hierarchy: Hierarchy) -> Tensor:
     return -max_constraint(-scores, hierarchy.reversed)
 
 
-def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = True) -> Tensor:
-    """Name the class that decides each class: its position, as int64, in the shape of the scores.
+def delegates(scores: Tensor, hierarchy: Hierarchy | IndexedHierarchy, *, validate: bool = True) -> Tensor:
+    """Return the position of the delegate of each class, as int64, in the shape of the scores.
 
-    A class that scores at least as high as all its descendants decides itself. Otherwise it delegates, in the sense of
-    the paper, to the highest of them; of several that are equally high, to one that is least deep, and of those to the
-    first.
+    A class that scores at least as high as all its descendants is its own delegate. Otherwise it delegates, in the
+    sense of the paper, to the highest of them. Ties go to the least deep class, then to the first.
 
     >>> from chmcnn import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
@@ -75,17 +69,17 @@ def delegates(scores: Tensor, hierarchy: Hierarchy | Plan, *, validate: bool = T
     tensor([[1, 1],
             [0, 1]])
     """
-    plan = _plan_for("Scores", scores, hierarchy)
-    index, clean = _plan.decide(scores, None, plan)
-    if _checking(validate=validate) and not clean:
-        _refuse("Scores", scores, lambda values: ~torch.isnan(values), plan)
+    indexed = _check_scores("Scores", scores, hierarchy)
+    index, is_valid = _delegates.find_delegates(scores, None, indexed)
+    if _checks_values(validate=validate) and not is_valid:
+        _check_values("Scores", scores, lambda values: ~torch.isnan(values), indexed)
     return index
 
 
-def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
+def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
     logits: Tensor,
     y: Tensor,
-    hierarchy: Hierarchy | Plan,
+    hierarchy: Hierarchy | IndexedHierarchy,
     *,
     weight: Tensor | None = None,
     mask: Tensor | None = None,
@@ -95,135 +89,144 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, all by keyword
 ) -> Tensor:
     """Binary cross-entropy that teaches a network when to delegate: the paper's MCLoss, on logits, in one pass.
 
-    A class is judged by the highest logit among those of itself and its descendants that carry its own label: a class
-    that is there is never credited for a descendant that is not.
+    The loss of a class uses the highest logit among itself and the descendants with the same label: a positive class is
+    never credited for a negative descendant.
 
     Parameters
     ----------
     logits
-        What the network gives, before a sigmoid and before the constraint: (..., classes).
+        Output of the network, before the sigmoid and the constraint: (..., classes).
     y
         Labels 0 and 1, or booleans, of the same shape, with the ancestors of every class.
     weight
-        What the loss of each class is multiplied with: (classes,).
+        Factor for the loss of each class: (classes,).
     mask
-        Which classes count: (classes,) booleans. ``torch.tensor(hierarchy.depths > 0)`` leaves the roots out.
+        Which classes count: (classes,) booleans. ``torch.tensor(hierarchy.depths > 0)`` excludes the roots.
     reduction
         The mean over rows and the classes that count, the sum, or "none" for the loss of each row and class.
     close_labels
-        Add missing ancestors to the labels, instead of refusing labels without them.
+        Add missing ancestors to the labels instead of raising an error.
     validate
         Whether to check the values of logits and labels.
 
     Returns
     -------
     Tensor
-        The loss; in float32 where the logits are of half precision.
+        The loss; float32 if the logits are in half precision.
 
     Examples
     --------
     >>> from chmcnn import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
-    >>> h = torch.tensor([0.1, 0.3])  # the network takes it for a dog, hardly for an animal
-    >>> loss = mc_loss(torch.logit(h), torch.tensor([1, 0]), hierarchy, reduction="sum")  # an animal, and no dog
-    >>> torch.exp(-loss)  # 0.1 for the animal, 0.7 for no dog
+    >>> h = torch.tensor([0.1, 0.3])  # probabilities of animal and dog
+    >>> loss = mc_loss(torch.logit(h), torch.tensor([1, 0]), hierarchy, reduction="sum")  # an animal, but not a dog
+    >>> torch.exp(-loss)  # 0.1 for animal, 0.7 for not dog
     tensor(0.0700)
     """
-    plan = _plan_for("Logits", logits, hierarchy)
-    if not isinstance(y, Tensor) or y.layout != torch.strided:
-        kind = y.layout if isinstance(y, Tensor) else type(y).__name__
-        raise LabelError(f"Labels are of type {kind}; expected a dense torch.Tensor: use torch.as_tensor(...).")
-    if y.shape != logits.shape or y.device != logits.device:
-        ours, theirs = ((tuple(tensor.shape), str(tensor.device)) for tensor in (y, logits))
-        raise LabelError(f"Labels have shape and device {ours}, logits {theirs}; expected the same.")
-    check_options(plan, weight, mask, reduction)
+    indexed = _check_scores("Logits", logits, hierarchy)
+    _check_label_tensor(y, logits)
+    check_options(indexed, weight, mask, reduction)
+    checks_values = _checks_values(validate=validate)
     if close_labels:
-        if _checking(validate=validate):
-            _refuse_labels(y, plan)
-        y = max_constraint(y.float(), plan, validate=False)
-    index, clean = _plan.decide(logits, y, plan)
-    if _checking(validate=validate) and not clean:
-        _refuse("Logits", logits, torch.isfinite, plan)
-        _refuse_labels(y, plan)
-        _refuse_incoherent(y, index, plan)
-    decisive = logits.gather(-1, index)
-    if decisive.dtype in {torch.float16, torch.bfloat16}:
-        decisive = decisive.float()
-    if mask is not None and not _checking(validate=validate):
-        decisive = decisive.where(mask, 0)  # not even an infinite loss of a class left out counts
-    scale = _scale(weight, mask, decisive.dtype, mean=reduction == "mean")
-    return F.binary_cross_entropy_with_logits(decisive, y.to(decisive.dtype), weight=scale, reduction=reduction)
+        if checks_values:
+            _check_labels(y, indexed)
+        y = max_constraint(y.float(), indexed, validate=False)
+    index, is_valid = _delegates.find_delegates(logits, y, indexed)
+    if checks_values and not is_valid:
+        _check_values("Logits", logits, torch.isfinite, indexed)
+        _check_labels(y, indexed)
+        _check_ancestors(y, index, indexed)
+    delegated = logits.gather(-1, index)
+    if delegated.dtype in {torch.float16, torch.bfloat16}:
+        delegated = delegated.float()
+    if mask is not None and not checks_values:
+        delegated = delegated.where(mask, 0)  # an infinite loss of an excluded class must not count either
+    scale = _loss_scale(weight, mask, delegated.dtype, mean=reduction == "mean")
+    return F.binary_cross_entropy_with_logits(delegated, y.to(delegated.dtype), weight=scale, reduction=reduction)
 
 
-def _plan_for(what: str, scores: Tensor, hierarchy: Hierarchy | Plan) -> Plan:
-    """Check what can be told without looking at values, and find the plan."""
-    if not isinstance(scores, Tensor) or scores.dtype not in _DTYPES or scores.layout != torch.strided:
-        kind = f"{scores.dtype}, {scores.layout}" if isinstance(scores, Tensor) else type(scores).__name__
-        known = ", ".join(map(str, _DTYPES))
-        raise ScoreError(f"{what} are of type {kind}; expected a dense torch.Tensor of one of {known}.")
-    plan = hierarchy if isinstance(hierarchy, _plan.Plan) else _plan.plan_of(hierarchy, scores.device)
-    if scores.device != plan.base.device:
-        raise ScoreError(f"{what} are on {scores.device}, however the module is on {plan.base.device}: use .to(...).")
-    if scores.dim() == 0 or scores.shape[-1] != len(plan.base):
-        raise ScoreError(wrong_shape(what, scores.shape, len(plan.base)))
-    return plan
-
-
-def _checking(*, validate: bool) -> bool:
-    """Whether values are checked; under torch.compile they never are."""
-    return validate and not torch.compiler.is_compiling()
-
-
-def _refuse(what: str, scores: Tensor, allowed: Callable[[Tensor], Tensor], plan: Plan) -> None:
-    """Refuse scores of which any is not allowed, being NaN or infinite."""
-    if torch.isfinite(scores.detach().sum()):
-        return  # the common case, in one pass
-    wrong = (~allowed(scores)).reshape(-1, scores.shape[-1]).nonzero()
-    if len(wrong):
-        row, column = wrong[0].tolist()
-        value = scores.reshape(-1, scores.shape[-1])[row, column].item()
-        raise ScoreError(
-            f"{what} have the value {value} in row {row}, class {plan.classes[column]!r}. "
-            "Look for missing or huge values in the input, or for a learning rate that is too high."
-        )
-
-
-def _refuse_labels(y: Tensor, plan: Plan) -> None:
-    if torch.equal(y.bool().to(y.dtype), y):
-        return
-    row, column = ((y != 0) & (y != 1)).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
-    value = y.reshape(-1, y.shape[-1])[row, column].item()
-    raise LabelError(f"Labels have the value {value} in row {row}, class {plan.classes[column]!r}; expected 0 and 1.")
-
-
-def _refuse_incoherent(y: Tensor, index: Tensor, plan: Plan) -> None:
-    """Refuse labels without all ancestors: with them, and only then, each class is decided by one of its own label."""
-    decided = y.gather(-1, index)
-    if not torch.equal(decided, y):
-        row, column = (decided != y).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
-        below = plan.classes[int(index.reshape(-1, y.shape[-1])[row, column])]
-        raise LabelError(
-            f"Labels in row {row} have class {below!r}, but not its ancestor {plan.classes[column]!r}. They must have "
-            "all ancestors: hierarchy.encode and hierarchy.close add them, and so does close_labels=True."
-        )
-
-
-def check_options(plan: Plan, weight: Tensor | None, mask: Tensor | None, reduction: str) -> None:
+def check_options(hierarchy: IndexedHierarchy, weight: Tensor | None, mask: Tensor | None, reduction: str) -> None:
     """Check the options of the loss that do not change from call to call."""
     if reduction not in get_args(Reduction):
         raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
-    expected = plan.base.shape
+    expected = hierarchy.base_keys.shape
     for name, value in {"weight": weight, "mask": mask}.items():
         if value is not None and not isinstance(value, Tensor):
             raise ChmcnnError(f"{name} is of type {type(value).__name__}; expected a torch.Tensor.")
         if value is not None and value.shape != expected:
-            raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected one value a class, {tuple(expected)}.")
+            raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected {tuple(expected)}, one per class.")
     if mask is not None and mask.dtype != torch.bool:
-        raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, true for the classes that count.")
+        raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, True for the classes that count.")
 
 
-def _scale(weight: Tensor | None, mask: Tensor | None, dtype: torch.dtype, *, mean: bool) -> Tensor | None:
-    """What the loss of each class is multiplied with; for a mean over the classes that count, more than its weight."""
+def _check_scores(what: str, scores: Tensor, hierarchy: Hierarchy | IndexedHierarchy) -> IndexedHierarchy:
+    """Check everything except the values of the scores, and return the hierarchy on their device."""
+    if not isinstance(scores, Tensor) or scores.dtype not in _DTYPES or scores.layout != torch.strided:
+        kind = f"{scores.dtype}, {scores.layout}" if isinstance(scores, Tensor) else type(scores).__name__
+        dtypes = ", ".join(map(str, _DTYPES))
+        raise ScoreError(f"{what} are of type {kind}; expected a dense torch.Tensor of one of {dtypes}.")
+    indexed = hierarchy if isinstance(hierarchy, IndexedHierarchy) else index_hierarchy(hierarchy, scores.device)
+    if scores.device != indexed.device:
+        raise ScoreError(f"{what} are on {scores.device}, but the module is on {indexed.device}: use .to(...).")
+    if scores.dim() == 0 or scores.shape[-1] != len(indexed.base_keys):
+        raise ScoreError(wrong_shape(what, scores.shape, len(indexed.base_keys)))
+    return indexed
+
+
+def _check_label_tensor(y: Tensor, logits: Tensor) -> None:
+    """Check everything except the values of the labels."""
+    if not isinstance(y, Tensor) or y.layout != torch.strided:
+        kind = y.layout if isinstance(y, Tensor) else type(y).__name__
+        raise LabelError(f"Labels are of type {kind}; expected a dense torch.Tensor: use torch.as_tensor(...).")
+    if y.shape != logits.shape or y.device != logits.device:
+        of_labels, of_logits = ((tuple(tensor.shape), str(tensor.device)) for tensor in (y, logits))
+        raise LabelError(f"Labels have shape and device {of_labels}, logits {of_logits}; expected the same.")
+
+
+def _checks_values(*, validate: bool) -> bool:
+    """Whether values are checked; under torch.compile they never are."""
+    return validate and not torch.compiler.is_compiling()
+
+
+def _check_values(
+    what: str, scores: Tensor, is_allowed: Callable[[Tensor], Tensor], hierarchy: IndexedHierarchy
+) -> None:
+    """Raise an error for NaN and, where not allowed, infinite scores."""
+    if torch.isfinite(scores.detach().sum()):
+        return  # the common case, in one pass
+    wrong = (~is_allowed(scores)).reshape(-1, scores.shape[-1]).nonzero()
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        value = scores.reshape(-1, scores.shape[-1])[row, column].item()
+        raise ScoreError(
+            f"{what} have the value {value} in row {row}, class {hierarchy.classes[column]!r}. "
+            "Check the input for missing or huge values, or lower the learning rate."
+        )
+
+
+def _check_labels(y: Tensor, hierarchy: IndexedHierarchy) -> None:
+    if torch.equal(y.bool().to(y.dtype), y):
+        return
+    row, column = ((y != 0) & (y != 1)).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
+    value = y.reshape(-1, y.shape[-1])[row, column].item()
+    name = hierarchy.classes[column]
+    raise LabelError(f"Labels have the value {value} in row {row}, class {name!r}; expected 0 and 1.")
+
+
+def _check_ancestors(y: Tensor, index: Tensor, hierarchy: IndexedHierarchy) -> None:
+    """Raise an error for labels without all ancestors: only then has a delegate another label than its class."""
+    delegated = y.gather(-1, index)
+    if not torch.equal(delegated, y):
+        row, column = (delegated != y).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
+        descendant = hierarchy.classes[int(index.reshape(-1, y.shape[-1])[row, column])]
+        raise LabelError(
+            f"Labels in row {row} have class {descendant!r}, but not its ancestor {hierarchy.classes[column]!r}. "
+            "Add all ancestors with hierarchy.encode, hierarchy.close or close_labels=True."
+        )
+
+
+def _loss_scale(weight: Tensor | None, mask: Tensor | None, dtype: torch.dtype, *, mean: bool) -> Tensor | None:
+    """Return the factor for the loss of each class; a mean over the classes that count makes it larger."""
     scale = None if weight is None else weight.to(dtype)
     if mask is not None:
         scale = mask.to(dtype) if scale is None else mask * scale

@@ -1,6 +1,6 @@
-"""How label, score and rank of a class share the 64 bits of a key: see `chmcnn.constraint._plan`.
+"""Layout of the label, score and rank of a class in a 64-bit key: see `chmcnn.constraint._delegates`.
 
-numba keeps compiled code beside `_kernel.py`, and does not notice a change here: delete ``__pycache__`` after one.
+numba caches compiled code beside `_kernel.py` and does not notice a change here: delete ``__pycache__`` after one.
 """
 
 _RANK_BITS = 28
@@ -9,7 +9,7 @@ SCORE_SHIFT = _RANK_BITS
 LABEL_SHIFT = SCORE_SHIFT + 32
 
 INFINITY = 0x7F800000
-"""The bits of an infinite float32: what is above it, the sign aside, is NaN."""
+"""The bits of an infinite float32: larger magnitudes are NaN."""
 
 OFFSET = (1 << (LABEL_SHIFT - 1)) + (1 << (LABEL_SHIFT + 1))
-"""Makes every key positive, and as a float64 a normal number: neither NaN, nor one that may be rounded to zero."""
+"""Makes every key positive and, read as a float64, a normal number: neither NaN nor flushed to zero."""

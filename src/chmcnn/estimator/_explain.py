@@ -1,4 +1,4 @@
-"""Why a class was predicted: the predicted part of the hierarchy, with scores and who decided each class."""
+"""Why a class was predicted: the predicted part of the hierarchy, with scores and delegates."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """A predicted class, its score, and the class that decided it: itself, or a descendant it was delegated to."""
+    """A predicted class, its score, and its delegate: itself, or the class that its score comes from."""
 
     name: str
     score: float
-    decided_by: str
+    delegate: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,42 +31,42 @@ class Explanation:
     reasons: tuple[Reason, ...]
 
     def __len__(self) -> int:
-        """Count the predicted classes."""
+        """Return the number of predicted classes."""
         return len(self.reasons)
 
     def __str__(self) -> str:
-        """Draw the predicted part as a tree; a class with several parents stands below the first."""
-        known = {reason.name: reason for reason in self.reasons}
-        return "\n".join(self._lines(known)) or "no class reaches its threshold"
+        """Draw the predicted part as a tree, with a class that has several parents below the first."""
+        return "\n".join(self._lines()) or "no class reaches its threshold"
 
     def facts(self) -> list[dict[str, str | float]]:
-        """What a machine reads."""
+        """Return the reasons as JSON values."""
         return [reason._asdict() for reason in self.reasons]
 
-    def _lines(self, known: dict[str, Reason]) -> Iterator[str]:
+    def _lines(self) -> Iterator[str]:
+        reasons = {reason.name: reason for reason in self.reasons}
         shown: set[str] = set()
-        tops = [name for name in known if not any(parent in known for parent in self.hierarchy.parents(name))]
+        tops = [name for name in reasons if not any(parent in reasons for parent in self.hierarchy.parents(name))]
         stack = [(name, 0) for name in reversed(tops)]
         while stack:
             name, depth = stack.pop()
             if name in shown:
                 continue
             shown.add(name)
-            reason = known[name]
-            by = "" if reason.decided_by == name else f"  decided by {reason.decided_by}"
-            yield f"{'  ' * depth}{name}  {reason.score:.3f}{by}"
-            below = [child for child in self.hierarchy.children(name) if child in known]
-            stack.extend((child, depth + 1) for child in reversed(below))
+            reason = reasons[name]
+            note = "" if reason.delegate == name else f"  delegates to {reason.delegate}"
+            yield f"{'  ' * depth}{name}  {reason.score:.3f}{note}"
+            children = [child for child in self.hierarchy.children(name) if child in reasons]
+            stack.extend((child, depth + 1) for child in reversed(children))
 
 
 def explain(
     hierarchy: Hierarchy,
     scores: NDArray[np.floating],
-    deciders: NDArray[np.int64],
+    delegates: NDArray[np.int64],
     thresholds: NDArray[np.float64],
 ) -> Explanation:
-    """Explain one row from its coherent scores (classes,), and who decided each class."""
+    """Explain one row from its coherent scores and its delegates, both (classes,)."""
     reached = np.flatnonzero(scores >= thresholds)
     order = reached[np.argsort(hierarchy.depths[reached], kind="stable")]
     names = hierarchy.classes
-    return Explanation(hierarchy, tuple(Reason(names[at], float(scores[at]), names[deciders[at]]) for at in order))
+    return Explanation(hierarchy, tuple(Reason(names[at], float(scores[at]), names[delegates[at]]) for at in order))

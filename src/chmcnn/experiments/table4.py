@@ -182,7 +182,6 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
     network = MLP(features, len(hierarchy), widths=(hidden, hidden)).eval()
     constraint, mask = MaxConstraint(hierarchy), subclass_mask(hierarchy)
     scores = network(torch.randn(4, features)).sigmoid()
-    plan = constraint.plan
     return Inference(
         dataset=name,
         features=features,
@@ -191,7 +190,7 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
         hidden=hidden,
         parameters=sum(weights.numel() for weights in network.parameters()),
         layer_bytes={
-            OURS: sum(held.nbytes for held in (plan.base, plan.by_rank, plan.edge_parents, plan.edge_children)),
+            OURS: sum(tensor.nbytes for tensor in constraint.hierarchy.tensors),
             DENSE: mask.nbytes,
         },
         same=torch.equal(constraint(scores).double(), dense_max_constraint(scores, mask)),

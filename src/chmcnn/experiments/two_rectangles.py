@@ -104,5 +104,5 @@ def delegated(network: nn.Module, problem: Rectangles) -> float:
     points, labels = batched.test_half(problem)
     a, b = (problem.hierarchy.index(name) for name in "AB")
     with torch.no_grad():
-        decided = delegates(network(points[labels[:, a]]), problem.hierarchy)
-    return float((decided[:, b] == a).double().mean())
+        index = delegates(network(points[labels[:, a]]), problem.hierarchy)
+    return float((index[:, b] == a).double().mean())

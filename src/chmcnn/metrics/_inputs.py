@@ -1,4 +1,4 @@
-"""Checking what a measure is given, and keeping the classes that count."""
+"""Check the input of measures and select the classes that count."""
 
 from __future__ import annotations
 
@@ -12,36 +12,38 @@ from chmcnn.errors import LabelError, ScoreError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import LabelsLike, ScoresLike
+
 
 def truth_and_scores(
-    Y: Any,  # noqa: ANN401 -- whatever a user has
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.floating]]:
     """Check labels and scores of the same shape (rows, classes), and take the columns that count."""
-    truth, given, kept = _columns_that_count(Y, scores, classes)
+    truth, given, positions = _columns_that_count(Y, scores, classes)
     if not np.issubdtype(given.dtype, np.floating):
         given = given.astype(np.float64)
     if not np.isfinite(given).all():
         raise ScoreError(
-            f"The score {_first(given, ~np.isfinite(given), kept)}; expected finite numbers. Mend what computed it, "
-            "or leave the class out with classes=."
+            f"The score {_first(given, ~np.isfinite(given), positions)}; expected finite numbers. Correct it, "
+            "or exclude the class with classes=."
         )
     return truth, given
 
 
 def two_label_matrices(
-    Y: Any,  # noqa: ANN401
-    predicted: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    predicted: LabelsLike,
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Check true and predicted labels of the same shape, and take the columns that count."""
-    truth, given, kept = _columns_that_count(Y, predicted, classes)
-    return truth, _boolean(given, kept, "predicted label")
+    truth, given, positions = _columns_that_count(Y, predicted, classes)
+    return truth, _boolean(given, positions, "predicted label")
 
 
-def dense(values: Any) -> NDArray[Any]:  # noqa: ANN401
-    """An array of numbers, also of a tensor on any device and of a sparse matrix."""
+def dense(values: LabelsLike | ScoresLike) -> NDArray[Any]:
+    """Return an array, also from a tensor on any device or a sparse matrix."""
     if hasattr(values, "detach"):
         tensor = values.detach().cpu()
         values = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
@@ -49,7 +51,7 @@ def dense(values: Any) -> NDArray[Any]:  # noqa: ANN401
 
 
 def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
-    """A mask or positions of columns; None where all count."""
+    """Return a mask or positions of columns; None if all count."""
     if classes is None:
         return None
     chosen = np.asarray(classes)
@@ -60,21 +62,21 @@ def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
         if not len(outside):
             return chosen
         raise ScoreError(
-            f"classes[{outside[0]}] is {chosen[outside[0]]}, however there are {count(width, 'class')}: "
+            f"classes[{outside[0]}] is {chosen[outside[0]]}, but there are {count(width, 'class')}: "
             f"positions go from 0 to {width - 1}."
         )
     raise ScoreError(
         f"classes has shape {chosen.shape} and type {chosen.dtype}; expected a mask of the {count(width, 'class')}, "
-        "such as data.evaluated, or their positions, which hierarchy.index tells of a name."
+        "such as data.evaluated, or their positions: see hierarchy.index."
     )
 
 
 def _columns_that_count(
-    Y: Any,  # noqa: ANN401
-    given: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    given: ScoresLike,
     classes: ArrayLike | None,
 ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.int64]]:
-    """Labels and scores of the classes that count, and the positions of these."""
+    """Return labels and scores of the classes that count, and their positions."""
     try:
         truth, others = dense(Y), dense(given)
     except ValueError as error:
@@ -82,36 +84,38 @@ def _columns_that_count(
     if truth.ndim != 2 or truth.shape != others.shape:
         raise ScoreError(
             f"Y has shape {truth.shape} and the scores {others.shape}; expected the same, (rows, classes). "
-            "hierarchy.encode makes a matrix of label sets."
+            "hierarchy.encode turns label sets into a matrix."
         )
     for name, matrix in (("Y has", truth), ("The scores have", others)):
         if matrix.dtype.kind not in "biuf":
-            raise ScoreError(f"{name} type {matrix.dtype}; expected numbers. hierarchy.encode makes a matrix of names.")
+            raise ScoreError(
+                f"{name} type {matrix.dtype}; expected numbers. hierarchy.encode turns names into a matrix."
+            )
     chosen = columns(classes, truth.shape[1])
-    kept = np.arange(truth.shape[1])
+    positions = np.arange(truth.shape[1])
     if chosen is not None:
-        truth, others, kept = truth[:, chosen], others[:, chosen], kept[chosen]
+        truth, others, positions = truth[:, chosen], others[:, chosen], positions[chosen]
     if truth.size == 0:
         raise ScoreError(
-            f"There is nothing to measure: {count(len(truth), 'row')}, and {count(truth.shape[1], 'class')} of "
-            "those that count; give at least one of each."
+            f"There is nothing to measure: {count(len(truth), 'row')} and {count(truth.shape[1], 'class')} that "
+            "count; expected at least one of each."
         )
-    return _boolean(truth, kept, "label"), others, kept
+    return _boolean(truth, positions, "label"), others, positions
 
 
-def _boolean(matrix: NDArray[Any], kept: NDArray[np.int64], what: str) -> NDArray[np.bool_]:
+def _boolean(matrix: NDArray[Any], positions: NDArray[np.int64], what: str) -> NDArray[np.bool_]:
     if matrix.dtype == np.bool_:
         return matrix
     right = (matrix == 0) | (matrix == 1)
     if not right.all():
         raise LabelError(
-            f"The {what} {_first(matrix, ~right, kept)}; expected only 0 and 1. Compare scores with a threshold first, "
-            "such as scores >= 0.5."
+            f"The {what} {_first(matrix, ~right, positions)}; expected only 0 and 1. Compare scores with a "
+            "threshold first, such as scores >= 0.5."
         )
     return matrix.astype(np.bool_)
 
 
-def _first(matrix: NDArray[Any], wrong: NDArray[np.bool_], kept: NDArray[np.int64]) -> str:
-    """Where the first wrong value is, as the user counts columns, and what it is."""
+def _first(matrix: NDArray[Any], wrong: NDArray[np.bool_], positions: NDArray[np.int64]) -> str:
+    """Return the place of the first wrong value, in columns of the input, and the value."""
     row, column = np.argwhere(wrong)[0]
-    return f"in row {row}, column {kept[column]} is {matrix[row, column]}"
+    return f"in row {row}, column {positions[column]} is {matrix[row, column]}"

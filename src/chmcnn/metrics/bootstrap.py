@@ -1,8 +1,8 @@
-"""How sure a measured figure is."""
+"""Bootstrap intervals of measures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from chmcnn._typing import LabelsLike, ScoresLike
+
+Numbers: TypeAlias = Any
+"""A number, or numbers in a dict, a tuple or an array, of any depth."""
+
 
 class Interval(NamedTuple):
-    """A measured value, and the interval that its bootstrap gives."""
+    """A measured value and its bootstrap interval."""
 
     value: float
     low: float
@@ -26,8 +31,8 @@ class Interval(NamedTuple):
 @overload
 def bootstrap(
     measure: Callable[[Any, Any], float],
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     repeats: int = ...,
     confidence: float = ...,
@@ -36,44 +41,44 @@ def bootstrap(
 ) -> Interval: ...
 @overload
 def bootstrap(
-    measure: Callable[[Any, Any], Any],
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    measure: Callable[[Any, Any], Numbers],
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     repeats: int = ...,
     confidence: float = ...,
     seed: int = ...,
     progress: bool = ...,
-) -> Any: ...  # noqa: ANN401
+) -> Numbers: ...
 def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
-    measure: Callable[[Any, Any], Any],
-    Y: Any,
-    scores: Any,
+    measure: Callable[[Any, Any], Numbers],
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     repeats: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
     progress: bool = False,
-) -> Any:
-    """Measure, and draw rows with repetition to see how far chance may have moved the result.
+) -> Numbers:
+    """Measure, and resample rows with replacement to get an interval for each number of the result.
 
     Parameters
     ----------
     measure
-        What takes labels and scores. It gives a number, or several: a dict, such as that of `by_level`, an array, such
-        as that of ``auprc(..., average=None)``, or a tuple, such as that of `hierarchical`.
+        Function of labels and scores. It returns a number, or several: a dict, as `by_level` does, an array, as
+        ``auprc(..., average=None)`` does, or a tuple, as `hierarchical` does.
     Y, scores
-        True labels, and what is compared with them (rows, classes).
+        True labels, and the scores or predicted labels to compare with them (rows, classes).
     repeats, confidence, seed
-        How often to draw, the share of the draws that an interval holds, and what decides the draws.
+        Number of resamples, the share of them that an interval covers, and the random seed.
     progress
-        Whether to show a bar on standard error.
+        Show a progress bar on standard error.
 
     Returns
     -------
     Interval, or several
-        In place of each number, its interval; a list in place of an array. Draws in which a number is NaN, as that of a
-        class without a drawn row may be, do not count in its interval.
+        The result with an interval in place of each number, and a list in place of an array. Resamples in which a
+        number is NaN, as for a class without a row, do not count for its interval.
 
     Examples
     --------
@@ -91,44 +96,44 @@ def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     values = _numbers(measured)
     random = np.random.default_rng(seed)
     drawn = np.empty((repeats, len(values)))
-    for repeat in _shown(repeats, progress=progress):
+    for repeat in _iterate(repeats, progress=progress):
         rows = random.integers(0, len(truth), len(truth))
         drawn[repeat] = _numbers(measure(truth[rows], given[rows]))
     bounds = _quantiles(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return _in_place(measured, (Interval(*each) for each in zip(values, *bounds.tolist(), strict=True)))
+    return _replace_numbers(measured, (Interval(*each) for each in zip(values, *bounds.tolist(), strict=True)))
 
 
-def _numbers(result: Any) -> list[float]:  # noqa: ANN401
-    """All numbers of a result, in order."""
+def _numbers(result: Numbers) -> list[float]:
+    """Return all numbers of a result, in order."""
     if isinstance(result, dict):
         result = list(result.values())
     if isinstance(result, tuple | list | np.ndarray):
         return [number for each in result for number in _numbers(each)]
     if not isinstance(result, float | int | np.number):
         kind = type(result).__name__
-        raise ScoreError(f"The measure gives a {kind}; expected a number, or numbers in a dict, a tuple or an array.")
+        raise ScoreError(f"The measure returns a {kind}; expected a number, or numbers in a dict, a tuple or an array.")
     return [float(result)]
 
 
-def _in_place(result: Any, intervals: Iterator[Interval]) -> Any:  # noqa: ANN401
-    """The same as a result, with an interval in place of each number."""
+def _replace_numbers(result: Numbers, intervals: Iterator[Interval]) -> Numbers:
+    """Return the result with an interval in place of each number."""
     if isinstance(result, dict):
-        return {name: _in_place(each, intervals) for name, each in result.items()}
+        return {name: _replace_numbers(each, intervals) for name, each in result.items()}
     if not isinstance(result, tuple | list | np.ndarray):
         return next(intervals)
-    parts = [_in_place(each, intervals) for each in result]
+    parts = [_replace_numbers(each, intervals) for each in result]
     return type(result)(*parts) if hasattr(result, "_fields") else parts
 
 
 def _quantiles(drawn: NDArray[np.float64], shares: list[float]) -> NDArray[np.float64]:
-    """Quantiles of each column among its numbers; NaN for a column that has none."""
+    """Return quantiles of each column, ignoring NaN; NaN for a column without numbers."""
     bounds = np.full((len(shares), drawn.shape[1]), np.nan)
     known = ~np.isnan(drawn).all(axis=0)
     bounds[:, known] = np.nanquantile(drawn[:, known], shares, axis=0).round(12)
     return bounds
 
 
-def _shown(repeats: int, *, progress: bool) -> Iterable[int]:
+def _iterate(repeats: int, *, progress: bool) -> Iterable[int]:
     if not progress:
         return range(repeats)
     from rich.console import Console

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from chmcnn.metrics._inputs import dense, truth_and_scores
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import LabelsLike, ScoresLike
     from chmcnn.hierarchy import Hierarchy
 
 
@@ -23,7 +24,7 @@ class Best(NamedTuple):
     threshold: float
 
 
-def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:  # noqa: ANN401
+def fmax(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:
     """The best F over thresholds 0.01, 0.02, ..., 0.99, of precision and recall averaged over rows.
 
     At each threshold, precision is the mean over rows with a prediction, and recall the mean over rows with a label.
@@ -48,8 +49,8 @@ def fmax(Y: Any, scores: Any, *, classes: ArrayLike | None = None, steps: int = 
 
 
 def smin(
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     information: ArrayLike,
     *,
     classes: ArrayLike | None = None,
@@ -84,7 +85,7 @@ def smin(
     return Best(float(distance[best]), float(thresholds[best]))
 
 
-def information_content(Y: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:  # noqa: ANN401
+def information_content(Y: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Information content of each class: minus the logarithm (base 2) of its share of the rows with all its parents.
 
     A class without a row has the share of one row, so that its content stays finite.

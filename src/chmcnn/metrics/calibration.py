@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from chmcnn.metrics._inputs import truth_and_scores
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chmcnn._typing import LabelsLike, ScoresLike
+
 
 def calibration_error(
-    Y: Any,  # noqa: ANN401
-    probabilities: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    probabilities: ScoresLike,
     *,
     classes: ArrayLike | None = None,
     bins: int = 15,

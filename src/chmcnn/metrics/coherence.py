@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from chmcnn.metrics._inputs import columns, dense
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chmcnn._typing import ScoresLike
+
 
 class ViolationCount(NamedTuple):
     """How many pairs of a row and an edge are violated, the share of rows with one, and the share of all pairs."""
@@ -23,7 +25,7 @@ class ViolationCount(NamedTuple):
     pairs: float
 
 
-def violations(scores: Any, hierarchy: Hierarchy, *, classes: ArrayLike | None = None) -> ViolationCount:  # noqa: ANN401
+def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike | None = None) -> ViolationCount:
     """Count where a child scores above a parent, which tells how incoherent a model is.
 
     `Hierarchy.violations` says where they are.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import LabelsLike, ScoresLike
     from chmcnn.hierarchy import Hierarchy
 
 Result = TypeVar("Result")
@@ -22,8 +23,8 @@ Result = TypeVar("Result")
 
 def by_class(
     measure: Callable[..., Result],
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     hierarchy: Hierarchy,
     *,
     classes: ArrayLike | None = None,
@@ -58,8 +59,8 @@ def by_class(
 
 def by_level(
     measure: Callable[..., Result],
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     hierarchy: Hierarchy,
     *,
     classes: ArrayLike | None = None,
@@ -77,8 +78,8 @@ def by_level(
 
 
 def _ready(
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     hierarchy: Hierarchy,
     classes: ArrayLike | None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:

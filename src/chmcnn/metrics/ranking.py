@@ -13,6 +13,8 @@ from chmcnn.metrics._inputs import truth_and_scores
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import LabelsLike, ScoresLike
+
 Average = Literal["micro", "macro", "weighted"]
 
 
@@ -27,8 +29,8 @@ class Curve:
 
 @overload
 def auprc(
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     classes: ArrayLike | None = ...,
     average: Average = ...,
@@ -36,16 +38,16 @@ def auprc(
 ) -> float: ...
 @overload
 def auprc(
-    Y: Any,  # noqa: ANN401
-    scores: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     classes: ArrayLike | None = ...,
     average: None,
     interpolate: bool = ...,
 ) -> NDArray[np.float64]: ...
 def auprc(
-    Y: Any,
-    scores: Any,
+    Y: LabelsLike,
+    scores: ScoresLike,
     *,
     classes: ArrayLike | None = None,
     average: Average | None = "micro",
@@ -89,12 +91,12 @@ def auprc(
     return _mean(each, sizes if average == "weighted" else np.minimum(sizes, 1))
 
 
-def cmap(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
+def cmap(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> float:
     """Class-mean average precision: the mean over all classes that have a positive row."""
     return auprc(Y, scores, classes=classes, average="macro")
 
 
-def precision_recall_curve(Y: Any, scores: Any, *, classes: ArrayLike | None = None) -> Curve:  # noqa: ANN401
+def precision_recall_curve(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> Curve:
     """The curve of all rows and classes together, with one point for each score that a positive has.
 
     >>> curve = precision_recall_curve([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]])

@@ -12,6 +12,8 @@ from chmcnn.metrics._inputs import two_label_matrices
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from chmcnn._typing import LabelsLike
+
 
 class PrecisionRecallF(NamedTuple):
     """Precision, recall, and their harmonic mean."""
@@ -22,8 +24,8 @@ class PrecisionRecallF(NamedTuple):
 
 
 def hierarchical(
-    Y: Any,  # noqa: ANN401
-    predicted: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    predicted: LabelsLike,
     *,
     classes: ArrayLike | None = None,
     average: str = "micro",
@@ -57,7 +59,7 @@ def hierarchical(
     return PrecisionRecallF(*(float(row.mean()) for row in rows))
 
 
-def exact_match(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
+def exact_match(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None = None) -> float:
     """Share of rows with all classes right.
 
     >>> exact_match([[1, 1], [1, 0]], [[1, 1], [1, 1]])
@@ -67,7 +69,7 @@ def exact_match(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> 
     return float((truth == given).all(axis=1).mean())
 
 
-def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> float:  # noqa: ANN401
+def hamming(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None = None) -> float:
     """Share of pairs of a row and a class that are wrong.
 
     >>> hamming([[1, 1], [1, 0]], [[1, 1], [1, 1]])
@@ -78,8 +80,8 @@ def hamming(Y: Any, predicted: Any, *, classes: ArrayLike | None = None) -> floa
 
 
 def jaccard(
-    Y: Any,  # noqa: ANN401
-    predicted: Any,  # noqa: ANN401
+    Y: LabelsLike,
+    predicted: LabelsLike,
     *,
     classes: ArrayLike | None = None,
     average: str = "macro",

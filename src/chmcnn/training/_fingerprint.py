@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from chmcnn.constraint import Plan
+from chmcnn.constraint import IndexedHierarchy
 from chmcnn.training._rows import Rows
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def fingerprint(training: Training, system: str) -> dict[str, Any]:
 def _edges(module: nn.Module) -> Iterator[Tensor]:
     """Yield the edges of each hierarchy inside a module."""
     for part in module.modules():
-        if isinstance(part, Plan):
+        if isinstance(part, IndexedHierarchy):
             yield torch.stack([part.edge_parents, part.edge_children])
 
 

@@ -1,0 +1,118 @@
+"""A hierarchy as tensors of indices, on a device."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from chmcnn import _wording
+from chmcnn.constraint._keys import OFFSET, RANK_MASK
+from chmcnn.errors import HierarchyError
+from chmcnn.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+
+class IndexedHierarchy(torch.nn.Module):
+    """The edges of a hierarchy in processing order, and the rank of each class, as tensors.
+
+    The tensors are not buffers: buffers are averaged, broadcast and left uninitialised by code that treats them as part
+    of a network's state, and the compiled loop does not check these indices. They still move with a module to its
+    device, as new copies of the arrays.
+    """
+
+    base_keys: Tensor  # (classes,) the part of a key that does not depend on scores
+    class_by_rank: Tensor  # (classes,)
+    edge_parents: Tensor  # (edges,) level by level, the deepest first
+    edge_children: Tensor  # (edges,)
+
+    def __init__(self, hierarchy: Hierarchy, device: torch.device | None = None) -> None:
+        super().__init__()
+        if not isinstance(hierarchy, Hierarchy):
+            kind = type(hierarchy).__name__
+            raise HierarchyError(
+                f"The hierarchy is of type {kind}; expected a chmcnn.Hierarchy: see Hierarchy.from_edges."
+            )
+        size = len(hierarchy)
+        if size > RANK_MASK:
+            raise HierarchyError(
+                f"The hierarchy has {_wording.count(size, 'class')}; expected at most {RANK_MASK:,} classes."
+            )
+        edges, level_sizes = hierarchy.bottom_up()
+        edges = edges[_interleave_parents(edges[:, 0], level_sizes)]
+        class_by_rank = np.lexsort((np.arange(size), hierarchy.depths))[::-1].copy()
+        base_keys = np.empty(size, dtype=np.int64)
+        base_keys[class_by_rank] = np.arange(size) + OFFSET
+        self.classes = hierarchy.classes
+        self.level_sizes: list[int] = level_sizes.tolist()
+        self.arrays = {
+            "base_keys": base_keys,
+            "class_by_rank": class_by_rank,
+            "edge_parents": edges[:, 0].copy(),
+            "edge_children": edges[:, 1].copy(),
+        }
+        self._copy_to(device or torch.device("cpu"))
+
+    @property
+    def device(self) -> torch.device:
+        """Device of the tensors."""
+        return self.base_keys.device
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The tensors, in the order in which the compiled loop takes them."""
+        return self.base_keys, self.class_by_rank, self.edge_parents, self.edge_children
+
+    def levels(self, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the parents of each level, as an index into a (classes, rows) tensor, and its children."""
+        start = 0
+        for size in self.level_sizes:
+            level = slice(start, start := start + size)
+            yield self.edge_parents[level, None].expand(-1, rows), self.edge_children[level]
+
+    def _copy_to(self, device: torch.device) -> None:
+        for name, array in self.arrays.items():
+            setattr(self, name, torch.from_numpy(array).to(device))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], *_: object, **__: object) -> Self:
+        """Follow ``module.to(device)``; there are no parameters, buffers or submodules to apply ``fn`` to."""
+        self._copy_to(fn(torch.empty(0, device=self.device)).device)
+        return self
+
+
+def _interleave_parents(parents: NDArray[np.int64], level_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order each level so that every parent has its first edge before any has its second, and so on.
+
+    In the compiled loop, the processor then does not wait for the value it has just written.
+    """
+    is_new = np.concatenate(([True], parents[1:] != parents[:-1])) if len(parents) else np.empty(0, dtype=np.bool_)
+    turn = np.arange(len(parents)) - np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
+    return np.lexsort((turn, np.repeat(np.arange(len(level_sizes)), level_sizes)))
+
+
+_cache: WeakKeyDictionary[Hierarchy, dict[torch.device, IndexedHierarchy]] = WeakKeyDictionary()
+
+
+def _index_hierarchy(hierarchy: Hierarchy, device: torch.device) -> IndexedHierarchy:
+    """Return the indexed hierarchy on a device, built once."""
+    if not isinstance(hierarchy, Hierarchy):
+        return IndexedHierarchy(hierarchy)  # raises the error
+    by_device = _cache.setdefault(hierarchy, {})
+    if device not in by_device:
+        with torch.inference_mode(mode=False) if torch.is_inference_mode_enabled() else nullcontext():
+            indexed = IndexedHierarchy(hierarchy, device)  # also used later, with gradients
+        if type(indexed.base_keys) is not Tensor:  # during an export: a fake tensor without values
+            return indexed
+        by_device[device] = indexed
+    return by_device[device]
+
+
+index_hierarchy: Callable[[Hierarchy, torch.device], IndexedHierarchy] = torch.compiler.disable(_index_hierarchy)
