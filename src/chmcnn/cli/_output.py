@@ -107,7 +107,7 @@ def save(  # noqa: PLR0913 -- what the folder is made of
 ) -> None:
     """Write the model with its report and further files, all at once."""
     from chmcnn.estimator import _model_files
-    from chmcnn.report.page import page
+    from chmcnn.report.training_page import page
 
     facts = {
         "rows": f"{len(job.train):,} to train on"

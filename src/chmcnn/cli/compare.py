@@ -96,8 +96,8 @@ def compare(  # noqa: PLR0913 -- one for each option
     from chmcnn import comparison
     from chmcnn._io.strict_json import dumps
     from chmcnn.baselines import SYSTEMS
-    from chmcnn.report.comparing import Display, print_comparison
-    from chmcnn.report.comparison import page
+    from chmcnn.report.comparison_page import page
+    from chmcnn.report.comparison_terminal import ComparisonDisplay, print_comparison
 
     different = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
     chosen = different if systems == _EVERY else tuple(filter(None, map(str.strip, systems.split(","))))
@@ -111,7 +111,7 @@ def compare(  # noqa: PLR0913 -- one for each option
     comparison.prepare(output)
     command = _output.command()
     total = len(sources) * len(chosen) * (folds or plan.seeds)
-    with Display(chosen, total, quiet=quiet) as progress:
+    with ComparisonDisplay(chosen, total, quiet=quiet) as progress:
         try:
             found = comparison.compare(
                 sources, plan, output, jobs=jobs, missing=missing, command=command, progress=progress

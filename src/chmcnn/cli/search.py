@@ -121,7 +121,7 @@ def search(  # noqa: PLR0913 -- one for each option
 
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
-    from chmcnn.report.searching import Display, print_search, reasons
+    from chmcnn.report.search_terminal import SearchDisplay, failure_reasons, print_search
     from chmcnn.search import APPENDIX, Plan, Space
     from chmcnn.search import search as run
     from chmcnn.settings import read
@@ -146,7 +146,7 @@ def search(  # noqa: PLR0913 -- one for each option
     rows = _rows(data, data_dir, reading, test_share, seed=seed, quiet=quiet)
     ready = partial(run, rows, plan, output, title=Path(data).name, storage=storage, device=device)
     try:
-        with Display(quiet=quiet) as progress:
+        with SearchDisplay(quiet=quiet) as progress:
             found = ready(jobs=jobs, progress=progress)
     except KeyboardInterrupt:
         _write(ready(jobs=0), output)
@@ -157,7 +157,7 @@ def search(  # noqa: PLR0913 -- one for each option
         raise
     _write(found, output)
     if not found.best:
-        reason = next(iter(reasons(found)), "others are still at them")
+        reason = next(iter(failure_reasons(found)), "others are still at them")
         raise ChmcnnError(f"No trial was finished: {reason} Remove {output} to start anew.")
     if json:
         _output.print_json(found.facts() | {"config": str(output / "best.json")})
@@ -187,7 +187,7 @@ def _write(found: Found, output: Path) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._io.files import atomic
     from chmcnn.report.page import png
-    from chmcnn.report.search import draw, page
+    from chmcnn.report.search_page import draw, page
 
     _output.write(output / "trials.csv", found.trials.to_csv(index=False))
     _output.write(output / "search.html", page(found, _output.command()))

@@ -1,4 +1,4 @@
-"""The report of a search: its picture, and one HTML page that needs nothing else."""
+"""The page of a search, one HTML file that needs nothing else, and its picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from chmcnn.report.page import inline, render
-from chmcnn.report.searching import best_rows, counted, reasons, text
+from chmcnn.report.search_terminal import best_rows, failure_reasons, format_setting, summarise_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,53 +20,53 @@ if TYPE_CHECKING:
 _BLUE, _ORANGE = "#3b6fa0", "#d9822b"
 
 
-def page(found: Found, command: str) -> str:
-    """The page: the best setting, the history, the importances, and the best trials."""
-    heads, rows = best_rows(found)
+def page(result: Found, command: str) -> str:
+    """Return the page: the best settings, the history, the importances, and the best trials."""
+    header, rows = best_rows(result)
     return render(
         "search.html",
-        title=f"Settings for {found.title}",
-        found=found,
-        counted=counted(found),
-        reasons=reasons(found),
-        best={name: text(value) for name, value in found.best.items()},
-        score=found.facts()["validation AU(PRC)"],
-        history=inline(_alone(_draw_history, found)),
-        importances=inline(_alone(_draw_importances, found)) if found.importances else None,
-        heads=heads,
+        title=f"Settings for {result.title}",
+        result=result,
+        states=summarise_states(result),
+        reasons=failure_reasons(result),
+        best={name: format_setting(value) for name, value in result.best.items()},
+        score=result.facts()["validation AU(PRC)"],
+        history=inline(_draw_alone(_draw_history, result)),
+        importances=inline(_draw_alone(_draw_importances, result)) if result.importances else None,
+        header=header,
         rows=rows,
         command=command,
     )
 
 
-def draw(found: Found) -> Figure:
-    """The scores in the order of the trials, with the best so far; and how much each setting matters."""
-    if not found.importances:
-        return _alone(_draw_history, found)
+def draw(result: Found) -> Figure:
+    """Draw the scores in the order of the trials with the best so far, and the importance of each setting."""
+    if not result.importances:
+        return _draw_alone(_draw_history, result)
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     first, second = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_history(first, found)
-    _draw_importances(second, found)
+    _draw_history(first, result)
+    _draw_importances(second, result)
     return figure
 
 
-def _alone(part: Callable[[Axes, Found], None], found: Found) -> Figure:
+def _draw_alone(draw_part: Callable[[Axes, Found], None], result: Found) -> Figure:
     figure = Figure(figsize=(5.4, 3.4), layout="constrained")
-    part(figure.subplots(), found)
+    draw_part(figure.subplots(), result)
     return figure
 
 
-def _draw_history(axis: Axes, found: Found) -> None:
-    finished = found.trials[found.trials["state"] == "finished"]
+def _draw_history(axis: Axes, result: Found) -> None:
+    finished = result.trials[result.trials["state"] == "finished"]
     numbers, scores = finished["number"].tolist(), finished["auprc"]
     axis.plot(numbers, scores, "o", color=_BLUE, markersize=4.5, alpha=0.7, markeredgewidth=0, label="finished")
     axis.step(numbers, scores.cummax(), where="post", color=_ORANGE, label="best so far")
     for state, mark in (("pruned", "|"), ("failed", "x")):
-        ended = found.trials.loc[found.trials["state"] == state, "number"].tolist()
+        ended = result.trials.loc[result.trials["state"] == state, "number"].tolist()
         if ended:
             places = [0.025] * len(ended)
-            kept = axis.get_xaxis_transform()
-            axis.plot(ended, places, mark, color="0.5", markersize=6, transform=kept, label=state, clip_on=False)
+            transform = axis.get_xaxis_transform()
+            axis.plot(ended, places, mark, color="0.5", markersize=6, transform=transform, label=state, clip_on=False)
     axis.set(xlabel="trial", ylabel="validation AU(PRC)")
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.margins(y=0.12)
@@ -76,12 +76,12 @@ def _draw_history(axis: Axes, found: Found) -> None:
     axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
 
 
-def _draw_importances(axis: Axes, found: Found) -> None:
-    names, shares = list(found.importances), list(found.importances.values())
+def _draw_importances(axis: Axes, result: Found) -> None:
+    names, shares = list(result.importances), list(result.importances.values())
     drawn = axis.barh(range(len(names)), shares, color=_BLUE, height=0.6)
     axis.bar_label(drawn, [f"{share:.0%}" for share in shares], fontsize=8, padding=3)
     axis.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6), xticks=[])
     axis.set_xlim(0, 1.15 * max(shares))
-    axis.set_title("how much each setting matters", fontsize=10)
+    axis.set_title("importance of each setting", fontsize=10)
     axis.spines[["top", "right", "bottom"]].set_visible(False)
     axis.tick_params(left=False, labelsize=9)
