@@ -84,7 +84,7 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
         (("show", "no.csv"), "no.csv: the file is not there."),
         (("show", "mine.csv", "--labels", "topics"), "there is no column 'topics'"),
         (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy is not there."),
-        (("show", "digits", "-o", "picture.xyz"), "expected the ending of a picture"),
+        (("show", "digits", "-o", "picture.xyz"), "expected a picture format"),
         (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file; --train is only for the name of a data set."),
         (
             ("show", "digits", "--hierarchy", "no.csv"),

@@ -31,11 +31,11 @@ def benchmark(  # noqa: PLR0913 -- the options of both tables
 ) -> None:
     """Run systems on data sets, show how far it is, and tell what failed."""
     from chmcnn.experiments import recipes
-    from chmcnn.report.comparing import Display
+    from chmcnn.report.comparison_terminal import ComparisonDisplay
 
     found, missing = recipes.sources(datasets, data_dir=data_dir, reconstructed=reconstructed, quiet=quiet)
     _tell(missing, quiet=quiet)
-    with Display(systems, len(found) * len(systems) * seeds, quiet=quiet) as progress:
+    with ComparisonDisplay(systems, len(found) * len(systems) * seeds, quiet=quiet) as progress:
         done = recipes.run(
             folder / "runs",
             found=found,

@@ -87,7 +87,7 @@ class ModelOutput(OptionGroup):
     ) -> None:
         """Write the model with its report and other files, all at once."""
         from chmcnn.estimator import save
-        from chmcnn.report.page import page
+        from chmcnn.report.training_page import page
 
         rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
         facts = {

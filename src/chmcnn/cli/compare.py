@@ -84,8 +84,8 @@ def compare(
     from chmcnn import comparison
     from chmcnn._io.strict_json import dumps
     from chmcnn.baselines import SYSTEMS
-    from chmcnn.report.comparing import Display, print_comparison
-    from chmcnn.report.comparison import page
+    from chmcnn.report.comparison_page import page
+    from chmcnn.report.comparison_terminal import ComparisonDisplay, print_comparison
 
     systems = tuple(filter(None, map(str.strip, options.systems.split(","))))
     if options.systems == _EVERY:
@@ -97,7 +97,7 @@ def compare(
     sources = [_source(name, table, call) for name in data]
     comparison.prepare(output)
     total = len(sources) * len(systems) * (options.folds or plan.seeds)
-    with Display(systems, total, quiet=call.quiet) as progress:
+    with ComparisonDisplay(systems, total, quiet=call.quiet) as progress:
         try:
             execution = comparison.Execution(options.jobs, call.command, progress)
             result = comparison.compare(sources, plan, output, execution)

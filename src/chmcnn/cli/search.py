@@ -98,7 +98,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
 
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
-    from chmcnn.report.searching import Display, print_search, reasons
+    from chmcnn.report.search_terminal import SearchDisplay, failure_reasons, print_search
     from chmcnn.search import APPENDIX, SearchPlan, Space, search
     from chmcnn.settings import read
 
@@ -115,7 +115,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
         rows = _data.load(data, call, hold_out, table, seed=compute.seed)
     run = partial(search, rows, plan, output, title=Path(data).name, storage=options.storage)
     try:
-        with Display(quiet=call.quiet) as progress:
+        with SearchDisplay(quiet=call.quiet) as progress:
             result = run(jobs=options.jobs, progress=progress)
     except KeyboardInterrupt:
         _write(run(jobs=0), output, call)
@@ -126,7 +126,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
         raise
     _write(result, output, call)
     if not result.best:
-        reason = next(iter(reasons(result)), "other processes are still running them.")
+        reason = next(iter(failure_reasons(result)), "other processes are still running them.")
         raise ChmcnnError(f"No trial has finished: {reason} Delete {output} to start again.")
     if call.print_json(result.facts() | {"config": str(output / "best.json")}):
         return
@@ -138,7 +138,7 @@ def _write(result: SearchResult, output: Path, call: Invocation) -> None:
     """Write the trials, the picture and the page."""
     from chmcnn._io.files import atomic
     from chmcnn.report.page import png
-    from chmcnn.report.search import draw, page
+    from chmcnn.report.search_page import draw, page
 
     _output.write(output / "trials.csv", result.trials.to_csv(index=False))
     _output.write(output / "search.html", page(result, call.command))

@@ -1,4 +1,4 @@
-"""Progress that is drawn again and again on standard error, and gone when the work is done."""
+"""Progress on standard error that is redrawn while the work goes on, and removed at its end."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ if TYPE_CHECKING:
 
 
 class LiveDisplay:
-    """Shows what `_shown` gives for the length of a block, unless it is quiet."""
+    """Shows `_content` inside a ``with`` block, unless it is quiet."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True, highlight=False)
-        self._live = None if quiet else Live(console=console, get_renderable=self._shown, transient=True)
+        self._live = None if quiet else Live(console=console, get_renderable=self._content, transient=True)
 
     def __enter__(self) -> Self:
-        """Show it."""
+        """Start the display."""
         if self._live:
             self._live.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop it."""
+        """Stop the display."""
         if self._live:
             self._live.stop()
 
-    def _shown(self) -> RenderableType:
+    def _content(self) -> RenderableType:
         raise NotImplementedError
 
 
-def time_left(elapsed: float, fresh: float, left: int) -> str:
-    """How long the rest will take, if it goes on as the fresh part did.
+def time_left(elapsed: float, fresh: float, pending: int) -> str:
+    """Estimate how long the pending part takes at the pace of the fresh one.
 
     >>> time_left(60, 2, 4), time_left(60, 0, 4)
-    (', some 0:02:00 left', '')
+    (', about 0:02:00 left', '')
     """
-    return f", some {timedelta(seconds=round(elapsed / fresh * left))} left" if fresh else ""
+    return f", about {timedelta(seconds=round(elapsed / fresh * pending))} left" if fresh else ""

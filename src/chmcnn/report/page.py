@@ -1,65 +1,33 @@
-"""The report of a training: one HTML page that needs nothing else; and what all such pages share."""
+"""What all HTML pages share: filling in a template, and pictures inside the page."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
-
-from chmcnn import __version__
-from chmcnn.report import overview, training
+from base64 import b64encode
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from chmcnn.classifier import CHMCNNClassifier
-    from chmcnn.datasets.dataset import Table
-    from chmcnn.evaluation import Evaluation, OfClass
 
-_SHOWN = 10
-
-
-def page(
-    model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, *, title: str, facts: dict[str, Any]
-) -> str:
-    """The page: data, hierarchy, learning curve, and, of rows that were held out, what the model does."""
-    drawn = {
-        "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
-        "history": inline(training.draw_history(model.history_)),
-    }
-    classes: list[tuple[str, OfClass]] = []
-    if evaluation:
-        drawn |= {"curve": inline(training.draw_curve(evaluation)), "levels": inline(training.draw_levels(evaluation))}
-        classes = list(evaluation.by_class.items())
-    shown = min(_SHOWN, max(len(classes) // 2, 1))
-    return render(
-        "training.html",
-        title=title,
-        facts=facts,
-        drawn=drawn,
-        evaluation=evaluation,
-        best=classes[:shown],
-        worst=classes[len(classes) - shown :][::-1],
-    )
-
-
-def render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
-    """Fill in one of the templates of this package."""
+def render(template: str, *, package: str = "chmcnn.report", **values: object) -> str:
+    """Fill in a template of a package; it may include those of `chmcnn.report`."""
     import jinja2
 
-    loader = jinja2.PackageLoader("chmcnn.report")
+    from chmcnn import __version__
+
+    loader = jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "chmcnn.report"))])
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.get_template(template).render(**values, version=__version__)
 
 
 def inline(figure: Figure) -> str:
-    """A figure as an address that holds the whole picture."""
-    from base64 import b64encode
-
+    """Return a figure as a data URL that holds the whole picture."""
     return f"data:image/png;base64,{b64encode(png(figure)).decode()}"
 
 
 def png(figure: Figure) -> bytes:
-    """A figure as the content of a PNG file."""
+    """Return a figure as the content of a PNG file."""
     target = io.BytesIO()
     figure.savefig(target, format="png", dpi=110)
     return target.getvalue()

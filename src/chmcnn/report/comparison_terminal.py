@@ -1,0 +1,123 @@
+"""A comparison in the terminal: its progress, on standard error, and its tables."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import timedelta
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.table import Table
+
+from chmcnn.report.live import LiveDisplay, time_left
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from chmcnn.comparison import Comparison, Run
+
+
+class ComparisonDisplay(LiveDisplay):
+    """Progress of a comparison, and the mean scores so far. Call it with each run."""
+
+    def __init__(self, systems: Sequence[str], total: int, *, quiet: bool = False) -> None:
+        self._scores: dict[str, list[float]] = {name: [] for name in systems}
+        self._failed = dict.fromkeys(systems, 0)
+        self._total, self._done, self._fresh = total, 0, 0
+        self._start = time.monotonic()
+        super().__init__(quiet=quiet)
+
+    def __call__(self, run: Run, *, fresh: bool) -> None:
+        """Count a run."""
+        self._done, self._fresh = self._done + 1, self._fresh + fresh
+        if run.figures:
+            self._scores[run.spec.system].append(run.figures.auprc)
+        else:
+            self._failed[run.spec.system] += 1
+
+    def _content(self) -> Group:
+        table = Table("system", "results", "mean AU(PRC) so far", box=None)
+        for name, scores in self._scores.items():
+            failed = f", {self._failed[name]} without" if self._failed[name] else ""
+            table.add_row(escape(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
+        elapsed = time.monotonic() - self._start
+        remaining = time_left(elapsed, self._fresh, self._total - self._done)
+        return Group(f"{self._done} of {self._total} done in {timedelta(seconds=round(elapsed))}{remaining}", table)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print the scores, the costs, and the results of the tests."""
+    console = Console()
+    console.print("Mean and standard deviation, best in bold:")
+    console.print(_scores(comparison))
+    console.print("Mean cost, and violations before the scores are made coherent:")
+    console.print(_costs(comparison))
+    for (dataset, system), reason in comparison.reasons.items():
+        console.print(f"{system} has no result on {dataset}: {reason}", markup=False, highlight=False)
+    for note in comparison.notes:
+        console.print(note, markup=False, highlight=False)
+
+
+class ScoreCell(NamedTuple):
+    """One cell of the table of scores."""
+
+    text: str
+    best: bool = False
+
+
+def score_rows(comparison: Comparison) -> list[list[ScoreCell]]:
+    """Return scores and average ranks with their headers; the longer of data sets and systems makes the rows."""
+    datasets, systems = comparison.means.index.tolist(), comparison.means.columns.tolist()
+    rows = [[ScoreCell("AU(PRC)"), *map(ScoreCell, systems)]]
+    rows += [[ScoreCell(name), *(_score(comparison, name, system) for system in systems)] for name in datasets]
+    if comparison.ranks is not None:
+        rows.append([ScoreCell("average rank"), *(_rank(comparison, system) for system in systems)])
+    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > len(datasets) else rows
+
+
+def _score(comparison: Comparison, dataset: str, system: str) -> ScoreCell:
+    mean, deviation = comparison.mean(dataset, system), comparison.deviation(dataset, system)
+    if math.isnan(mean):
+        return ScoreCell("no result")
+    text = f"{mean:.3f}" + ("" if math.isnan(deviation) else f" ± {deviation:.3f}")
+    return ScoreCell(text + "*" * comparison.differs(dataset, system), comparison.best(dataset) == system)
+
+
+def _rank(comparison: Comparison, system: str) -> ScoreCell:
+    if comparison.ranks is None or system not in comparison.ranks:
+        return ScoreCell("-")
+    rank = comparison.ranks[system]
+    return ScoreCell(f"{rank:.2f}" + "*" * comparison.differs(None, system), bool(rank == comparison.ranks.min()))
+
+
+def _scores(comparison: Comparison) -> Table:
+    header, *rows = [
+        [f"[bold]{escape(cell.text)}[/bold]" if cell.best else escape(cell.text) for cell in row]
+        for row in score_rows(comparison)
+    ]
+    table = Table(*header)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _costs(comparison: Comparison) -> Table:
+    table = Table("system", "training", "prediction", "memory", "parameters", "violations")
+    for row in comparison.costs.to_dict("records"):
+        table.add_row(escape(row["system"]), *format_costs(row))
+    return table
+
+
+def format_costs(figures: Mapping[Any, Any]) -> list[str]:
+    """Format seconds, memory, parameters and violations; a dash stands for an unknown value."""
+    formats = {
+        "fit_seconds": "{:.1f} s",
+        "predict_seconds": "{:.2f} s",
+        "memory": "{:,.0f} MiB",
+        "parameters": "{:,.0f}",
+        "violations_before_share": "{:.1%}",
+    }
+    return ["-" if math.isnan(figures[name]) else template.format(figures[name]) for name, template in formats.items()]
