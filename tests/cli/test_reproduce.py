@@ -67,7 +67,7 @@ def test_tables_of_files_tell_what_is_left_out(
     monkeypatch.setattr(_measure, "_CALLS", 1)
     done = run("reproduce", name, "--datasets", "spo_FUN,expr_FUN", "--data-dir", data, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Without expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
+    assert "No result for expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
     assert "Without spo_FUN" not in done.stderr
     assert title in done.stdout
     assert [path.name for path in (tmp_path / "results" / name).glob("*.json")] == ["spo_FUN.json"]
@@ -84,7 +84,7 @@ def test_times_that_were_measured_before_are_not_taken_for_those_of_this_machine
     assert first.returncode == 0, first.stderr
     assert "measured now" not in first.stderr
     again = run(*options, cwd=tmp_path)
-    assert "Nothing is measured now: results/table4 has all times already" in again.stderr
+    assert "Nothing to measure: results/table4 has all times already" in again.stderr
     assert "one thread of Quick 9000" in " ".join(again.stdout.split())
     assert run(*options, "--quiet", cwd=tmp_path).stderr == ""
 
@@ -110,7 +110,7 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
     told, expected = json.loads(two.stdout), json.loads(one.stdout)
     assert told["tables"] == expected["tables"]
     assert told["checks"] == expected["checks"]
-    assert "Without expr_FUN: it is not here." in one.stderr
+    assert "Skipping expr_FUN: it is not here." in one.stderr
     assert [row[0] for row in json.loads(one.stdout)["tables"][0]["rows"]] == ["spo_FUN", "enron"]
     assert len(list((tmp_path / "two/table2/runs").glob("*.json"))) == 4
 
@@ -153,7 +153,7 @@ def test_the_page_has_all_results_that_are_there_and_names_the_others(tmp_path: 
     done = run("reproduce", "all", "-o", "out", "--page", "paper.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "8 of 8 comparisons agree with the paper, 1 of 1 goals is reached." in done.stdout
-    assert "Not run yet: figure1. Run it by: chmcnn reproduce figure1" in done.stdout
+    assert "No results: figure1. Run: chmcnn reproduce figure1" in done.stdout
     page = (tmp_path / "paper.html").read_text()
     assert "AU(PRC) on 20 data sets" in page
     assert "chmcnn reproduce nine-rectangles" in page

@@ -56,7 +56,7 @@ def test_as_good_as_published_agrees_and_nothing_falls_short(tmp_path: Path) -> 
     assert len(scores.rows) == 20
     assert scores.rows[0][:3] == ("cellcycle_FUN", "0.256 ± 0.000 (10)", 0.255)
     assert short.rows == ()
-    assert scores.note.endswith("one after the other: 20 data sets in 3 minutes (default recipe).")
+    assert scores.note.endswith("one data set after the other: 20 data sets in 3 minutes (default recipe).")
     assert ("average rank, C-HMCNN", "1.25") in statistics.rows
     assert [picture.name for picture in found.pictures] == ["differences", "ranks-default"]
 
