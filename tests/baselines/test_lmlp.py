@@ -140,17 +140,17 @@ def test_class_weights_reach_their_level() -> None:
 
 
 def test_one_level_is_refused() -> None:
-    with pytest.raises(ChmcnnError, match=r"several levels, but all 2 that count are on one: use C-HMCNN"):
+    with pytest.raises(ChmcnnError, match=r"all 2 classes that count are on one level\. Use C-HMCNN"):
         LMLP(Hierarchy.from_edges([], classes=["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
 
 
 def test_what_cannot_be_trained_level_by_level_is_refused() -> None:
-    with pytest.raises(ChmcnnError, match="give a function that makes one"):
+    with pytest.raises(ChmcnnError, match="pass a function that creates one"):
         fitted(network=nn.Linear(8, 15))
     with pytest.raises(ChmcnnError, match="use fit with all rows"):
         LMLP(DATA.hierarchy).partial_fit(DATA.train.X, DATA.train.Y)
     stream = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
-    with pytest.raises(ChmcnnError, match="give a table"):
+    with pytest.raises(ChmcnnError, match="pass a table"):
         LMLP(DATA.hierarchy, epochs=1).fit(stream)
 
 
