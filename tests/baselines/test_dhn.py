@@ -41,7 +41,7 @@ def test_the_loss_is_mirrored() -> None:
     yes, no = outputs.chunk(2, dim=-1)
     mask = torch.tensor(model.evaluated_)
     expected = mc_loss(yes, y, DATA.hierarchy, mask=mask) + mc_loss(no, ~y, DATA.hierarchy.reversed, mask=mask)
-    torch.testing.assert_close(model._loss(None)(outputs, y), expected)
+    torch.testing.assert_close(model._create_loss(None)(outputs, y), expected)
 
 
 def test_the_share_is_the_best_one_on_validation_rows() -> None:

@@ -55,8 +55,8 @@ def test_classes_that_are_not_evaluated_pull_nothing_down() -> None:
 def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
     """Networks of the first two levels, trained by hand, are those of the model."""
     model = fitted(refit=False)
-    settings = replace(model._settings(), refit=False)
-    rows, held = (model._rows(part.X, part.Y) for part in (DATA.train, DATA.valid))
+    settings = replace(model._create_settings(), refit=False)
+    rows, held = (model._to_rows(part.X, part.Y) for part in (DATA.train, DATA.valid))
     for level in range(2):
         columns = model._levels[level]
         trained = training.train(

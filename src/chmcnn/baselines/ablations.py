@@ -27,8 +27,8 @@ class _Plain(NeuralClassifier):
         evaluated = torch.tensor(self.evaluated_, device=outputs.device)
         return torch.sigmoid(outputs).where(evaluated, 0.0 if self.correction == "max" else 1.0)
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> Loss:
-        return self._wrap(BCE(self._mask(), self._class_weights(labels))).to(self.device_)
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+        return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
 
     def _wrap(self, loss: nn.Module) -> nn.Module:
         """Return the loss of this variant, built on plain cross-entropy."""

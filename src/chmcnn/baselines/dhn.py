@@ -74,21 +74,21 @@ class DHN(NeuralClassifier):
             raise ChmcnnError(f"mix is {self.mix!r}; expected a number from 0 to 1, or None to tune it.")
         self.mix_ = 0.5 if self.mix is None else float(self.mix)
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
-        options: dict[str, Any] = {"mask": self._mask(), "weight": self._class_weights(labels), "validate": False}
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+        options: dict[str, Any] = {"mask": self._get_mask(), "weight": self._weigh_classes(labels), "validate": False}
         loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
         return loss.to(self.device_)
 
-    def _width(self) -> int:
+    def _count_outputs(self) -> int:
         return 2 * len(self.hierarchy_)
 
-    def _validation_scores(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
+    def _score_validation_rows(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
         if self.mix is None:
             outputs = training.predict(network, valid.x, self.device_).float()
             scores = {mix: self._score(outputs, valid.y, mix) for mix in _MIXES}
             self.mix_ = max(_MIXES, key=lambda mix: scores[mix])
             self.best_score_ = scores[self.mix_]
-        return super()._validation_scores(network, valid)
+        return super()._score_validation_rows(network, valid)
 
     def _score(self, outputs: Tensor, y: Tensor, mix: float) -> float:
         return metrics.auprc(y, mix_outputs(outputs, self.hierarchy_, mix), classes=self.evaluated_)

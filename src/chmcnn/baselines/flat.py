@@ -108,8 +108,8 @@ class HiClass(HierarchicalClassifier):
             names = ", ".join(map(repr, self.hierarchy_.parents(name)))
             raise ChmcnnError(f"hiclass needs a tree, but class {name!r} has the parents {names}. {_HINT}")
 
-    def _labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
-        labels = super()._labels(X, y)
+    def _to_labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+        labels = super()._to_labels(X, y)
         for row, classes in enumerate(self.hierarchy_.decode(labels, most_specific=True)):
             if len(classes) != 1:
                 names = ", ".join(map(repr, sorted(classes))) or "none"

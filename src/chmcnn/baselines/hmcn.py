@@ -88,7 +88,7 @@ class _HMCN(NeuralClassifier):
     def _levels(self) -> NDArray[np.int64]:
         return find_levels(self.hierarchy_, self.evaluated_)
 
-    def _default_network(self, features: int, _classes: int) -> LevelNetwork:
+    def _create_default_network(self, features: int, _classes: int) -> LevelNetwork:
         options = self.architecture()
         if len(options["widths"]) != 2:
             raise ChmcnnError(
@@ -99,8 +99,8 @@ class _HMCN(NeuralClassifier):
             features, self._levels(), units=units, branch_units=branch_units, dropout=options["dropout"]
         )
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> LevelLoss:
-        weights = self._class_weights(labels)
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> LevelLoss:
+        weights = self._weigh_classes(labels)
         return LevelLoss(self._levels(), self.hierarchy_.edges, self.evaluated_, weights).to(self.device_)
 
     def probabilities(self, outputs: Tensor) -> Tensor:

@@ -79,8 +79,8 @@ class LMLP(NeuralClassifier):
 
     def _build(self, level: int) -> nn.Module:
         predictions = len(self._levels[level - 1]) if level else 0
-        create: Callable[[int, int], nn.Module] = self.network or self._default_network
-        return create(self._columns() + predictions, len(self._levels[level]))
+        create: Callable[[int, int], nn.Module] = self.network or self._create_default_network
+        return create(self._count_inputs() + predictions, len(self._levels[level]))
 
     def _join(self, networks: Sequence[nn.Module]) -> Cascade:
         return Cascade(networks, self._levels, len(self.hierarchy_)).to(self.device_).eval()
@@ -104,7 +104,7 @@ class LMLP(NeuralClassifier):
     def _learn(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
         if not isinstance(data, Rows):
             raise ChmcnnError("HMC-LMLP needs all rows in memory: pass a table instead of a Dataset or DataLoader.")
-        settings = self._settings()
+        settings = self._create_settings()
         without_refit = replace(settings, refit=False)
         trained = self._train_levels(data, valid, [without_refit] * len(self._levels), "train")
         self.network_, self.history_ = (
@@ -115,7 +115,7 @@ class LMLP(NeuralClassifier):
         self.best_score_ = math.nan
         if valid is None:
             return None
-        scores = self._validation_scores(self.network_, valid)
+        scores = self._score_validation_rows(self.network_, valid)
         self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
         if settings.refit:
             best = [replace(without_refit, epochs=level.best_epoch) for level in trained]
@@ -142,8 +142,8 @@ class LMLP(NeuralClassifier):
     def _train_level(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
         """Train the network of a level."""
         classes = self._levels[level]
-        weights = self._class_weights(data.y.cpu().numpy())
-        with self._display() as progress:
+        weights = self._weigh_classes(data.y.cpu().numpy())
+        with self._open_display() as progress:
             return training.train(
                 partial(self._build, level),
                 Rows(data.x, data.y[:, classes]),
@@ -161,7 +161,7 @@ class LMLP(NeuralClassifier):
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:
         """Return the features followed by the predictions of a network, without those of the level above."""
         predictions = training.predict(lambda x: torch.sigmoid(network(x)), rows.x, self.device_).clone()
-        features: Any = rows.x[:, : self._columns()]
+        features: Any = rows.x[:, : self._count_inputs()]
         if isinstance(features, Tensor):
             return Rows(torch.cat([features, predictions], dim=1), rows.y)
         return Rows(sparse.hstack([features, sparse.csr_array(predictions.cpu().numpy())], format="csr"), rows.y)

@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from chmcnn import __version__, metrics
+from chmcnn import metrics
 from chmcnn._io import results, strict_json
+from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
@@ -177,7 +178,9 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     before = result.figures and result.figures.settings
     if not before:
         return
-    now = _to_plain(system(result.spec.system)(**result.spec.options).chosen(before["columns"], before["rows"]))
+    now = _to_plain(
+        system(result.spec.system)(**result.spec.options).resolve_settings(before["columns"], before["rows"])
+    )
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(
