@@ -106,7 +106,7 @@ def run(  # noqa: PLR0913 -- all by name
         for system in systems
     ]
     execution = comparison.Execution(jobs, command, progress)
-    return [run for _, run in comparison.results(planned, folder, execution)]
+    return [run for _, run in comparison.iterate_results(planned, folder, execution)]
 
 
 def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
