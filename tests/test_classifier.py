@@ -134,7 +134,7 @@ def test_tuned_thresholds_are_coherent_and_better_on_what_they_were_tuned_on() -
     assert (model.thresholds_[parent] <= model.thresholds_[child]).all()
     assert len(DATA.hierarchy.violations(model.predict(DATA.test.X))) == 0
     assert model.predict(DATA.valid.X).sum() > 0
-    with pytest.raises(ChmcnnError, match="threshold='tune' needs validation data"):
+    with pytest.raises(ChmcnnError, match="threshold='tune' needs validation rows"):
         fitted(threshold="tune", validation=0)
 
 
@@ -272,7 +272,7 @@ def test_writing_over_a_model_must_be_asked_for(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="not a model folder, so it is not overwritten"):
         model.save(tmp_path / "mine", force=True)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ModelError, match="it cannot be written"):
+    with pytest.raises(ModelError, match=": cannot be written"):
         model.save(tmp_path / "file" / "model")
 
 
@@ -293,12 +293,12 @@ def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
         (folder / "model.json").write_text(json.dumps(content | changes))
 
     weights = tmp_path / "model" / "model.safetensors"
-    assert "there is no model.json in it" in refused(lambda folder: (folder / "model.json").unlink())
-    assert "not whole, or was altered" in refused(lambda folder: (folder / "model.json").write_text('{"format'))
-    assert "it is not a model" in refused(lambda folder: facts(folder, format="other"))
-    assert "it has version 2, however this chmcnn" in refused(lambda folder: facts(folder, version=2))
+    assert "the folder has no model.json" in refused(lambda folder: (folder / "model.json").unlink())
+    assert "is incomplete or was changed" in refused(lambda folder: (folder / "model.json").write_text('{"format'))
+    assert "not a model; expected" in refused(lambda folder: facts(folder, format="other"))
+    assert "the model has version 2, but chmcnn" in refused(lambda folder: facts(folder, version=2))
     assert "the file cannot be read" in refused(lambda folder: (folder / "model.safetensors").unlink())
-    assert "not whole, or was altered" in refused(
+    assert "is incomplete or was changed" in refused(
         lambda folder: (folder / "model.safetensors").write_bytes(weights.read_bytes()[:-1])
     )
     settings = json.loads((tmp_path / "model" / "model.json").read_text())["settings"]
@@ -307,7 +307,7 @@ def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
         {"settings": settings | {"widths": [17]}},
         {"settings": settings | {"checkpoint": "x"}},
     ):
-        assert "the file was altered after it was written" in refused(
+        assert "the file was changed after it was written" in refused(
             lambda folder, change=change: facts(folder, **change)
         )
 
@@ -317,13 +317,13 @@ def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
         (folder / "model.json").write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
 
     for change in ({"features": 3}, {"features": [1]}, {"categories": "x"}, {"settings": settings | {"widths": [17]}}):
-        assert "it does not fit together" in refused(lambda folder, change=change: signed(folder, **change))
+        assert "the model is inconsistent" in refused(lambda folder, change=change: signed(folder, **change))
 
 
 def test_a_network_of_the_users_own_must_be_given_again(tmp_path: Path) -> None:
     model = fitted(network=nn.Linear(8, 15))
     model.save(tmp_path / "model")
-    with pytest.raises(ModelError, match="give network="):
+    with pytest.raises(ModelError, match="pass network="):
         CHMCNNClassifier.load(tmp_path / "model")
     loaded = CHMCNNClassifier.load(tmp_path / "model", network=nn.Linear(8, 15))
     assert np.array_equal(loaded.predict(DATA.test.X), model.predict(DATA.test.X))
@@ -496,7 +496,7 @@ def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
         pass
 
     fitted().save(tmp_path / "model")
-    with pytest.raises(ModelError, match="it is a CHMCNNClassifier, not a Other"):
+    with pytest.raises(ModelError, match="a model of CHMCNNClassifier, not of Other"):
         Other.load(tmp_path / "model")
 
 

@@ -22,7 +22,7 @@ def private_imports(path: Path) -> list[str]:
 
 def is_private(parts: list[str], package: str) -> bool:
     """Whether a module is private to a package other than this one; ``_io`` and the like are private to all of us."""
-    return parts[0] != package and any(part.startswith("_") for part in parts[1:])
+    return parts[0] != package and any(part.startswith("_") and part != "__version__" for part in parts[1:])
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

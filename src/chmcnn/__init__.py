@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from chmcnn._version import __version__
 from chmcnn.errors import (
     ArffError,
     ChmcnnError,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from chmcnn.classifier import CHMCNNClassifier
 
-__version__ = "0.1.0"
 __all__ = [
     "ArffError",
     "CHMCNNClassifier",
@@ -40,6 +40,7 @@ __all__ = [
     "OntologyError",
     "ScoreError",
     "TableError",
+    "__version__",
 ]
 
 _MODULES = (

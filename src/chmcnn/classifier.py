@@ -18,51 +18,51 @@ class CHMCNNClassifier(NeuralClassifier):
     Parameters
     ----------
     hierarchy
-        The classes. Without it the labels given to ``fit`` are paths such as ``"sport/tennis"``.
+        The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
     preset
-        ``"default"``, or ``"paper"``: batches of 4 as in the paper, to reproduce. The parameters below that are None
-        come from it.
+        ``"default"``, or ``"paper"`` for the settings of the paper. It has the values of the parameters that are None.
     network
-        A torch module that gives one logit a class, or a function of the numbers of features and classes that makes
-        one. A module is copied for every training. By default fully connected layers.
+        A torch module that returns one logit per class, or a function that creates one from the numbers of features and
+        classes. A module is copied for each training. By default fully connected layers.
     widths, dropout
-        Of the default network: the sizes of its hidden layers, and the dropout after each.
+        Sizes of the hidden layers of the default network, and the dropout after each.
     epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
-        How to train: see `chmcnn.training.Settings`.
+        See `chmcnn.training.Settings`.
     precision
-        ``"bfloat16"`` trains in half precision where torch's autocast allows it.
+        ``"float32"``, or ``"bfloat16"`` for half precision by torch's autocast.
     class_weight
-        ``"balanced"`` weighs rare classes more, by the square root of their rarity; or weights by name of the class.
+        Weights by class name, or ``"balanced"`` for weights by the square root of the rarity of a class.
     validation
-        Share of the rows to stop by and to tune thresholds on, where ``fit`` is not given any. 0 trains all epochs.
+        Share of the rows for early stopping and tuning thresholds, if ``fit`` gets no validation data. 0 trains all
+        epochs.
     threshold
-        From which score on a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
+        Lowest score at which a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
     preprocess
-        Whether to standardise the features; categories are encoded and missing numbers imputed in any case: see
-        `chmcnn.datasets.Preprocessor`. All of it is learnt from training rows only.
+        Whether to standardise the features. Categories are always encoded and missing numbers imputed: see
+        `chmcnn.datasets.Preprocessor`. Preprocessing is fitted to training rows only.
     evaluated
-        Which classes count in the loss and in scores; by default all but the roots of the field's benchmarks.
+        Mask of the classes that count in the loss and in scores. By default all except the roots of the benchmarks.
     device
-        Where to train and predict; ``"auto"`` takes an accelerator if there is one.
+        Torch device; ``"auto"`` is an accelerator if one is available.
     random_state
-        A seed; the same one gives the same weights.
+        Seed; the same seed gives the same weights.
     checkpoint
-        A folder to write the state of a training to after every epoch. A training that was killed goes on from there.
+        Folder for the state of the training after each epoch. An interrupted training resumes from it.
     verbose
-        Whether to show progress; or a function that is called with each `Epoch`, and ends the training by an error.
+        Whether to show progress; or a function that is called with each `Epoch`. An error in it ends the training.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
         The classes, in column order.
     network_ : torch module
-        What was trained.
+        The trained network.
     thresholds_ : (classes,) array
-        From which score on each class is predicted.
+        Lowest score at which each class is predicted.
     history_ : tuple of Epoch
-        What each epoch gave.
+        Result of each epoch.
     best_epoch_, best_score_
-        The epoch with the best AU(PRC) on validation data, and that figure.
+        Epoch with the best AU(PRC) on validation data, and its AU(PRC).
 
     Examples
     --------
@@ -75,6 +75,6 @@ class CHMCNNClassifier(NeuralClassifier):
     ['animal', 'dog', 'pet']
     """
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
-        loss = MCLoss(self.hierarchy_, mask=self._mask(), weight=self._class_weights(labels), validate=False)
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
+        loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
         return loss.to(self.device_)

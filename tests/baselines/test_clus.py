@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from chmcnn import ChmcnnError, Hierarchy, metrics
 from chmcnn.baselines import ClusEns, ClusHMC
-from chmcnn.baselines._trees import class_weights, coordinates, grow
+from chmcnn.baselines._trees import grow, project_labels, weigh_classes_by_depth
 from chmcnn.baselines.clus import DEFAULT_LEVEL, LEVELS
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.report.tree import draw
@@ -31,7 +31,7 @@ def partition(leaves: Any) -> set[frozenset[int]]:
 
 def test_weights_fall_with_depth_in_a_tree() -> None:
     hierarchy = Hierarchy.from_paths(["a/b/c", "a/d", "e"])
-    weights = class_weights(hierarchy, np.ones(5, dtype=bool), 0.75)
+    weights = weigh_classes_by_depth(hierarchy, np.ones(5, dtype=bool), 0.75)
     assert dict(zip(hierarchy.classes, weights, strict=True)) == {
         "a": 1,
         "a/b": 0.75,
@@ -42,13 +42,13 @@ def test_weights_fall_with_depth_in_a_tree() -> None:
 
 
 def test_weights_are_of_the_mean_of_parents_in_a_dag() -> None:
-    weights = class_weights(DAG, np.ones(5, dtype=bool), 0.75)
+    weights = weigh_classes_by_depth(DAG, np.ones(5, dtype=bool), 0.75)
     assert weights[DAG.index("d")] == pytest.approx(0.75 * (0.75**2 + 1 + 1) / 3)
 
 
 def test_classes_that_do_not_count_weigh_nothing_and_are_still_parents() -> None:
     evaluated = np.array([name != "a" for name in DAG])
-    weights = class_weights(DAG, evaluated, 0.75)
+    weights = weigh_classes_by_depth(DAG, evaluated, 0.75)
     assert weights[DAG.index("a")] == 0
     assert weights[DAG.index("b")] == 0.75
 
@@ -56,15 +56,15 @@ def test_classes_that_do_not_count_weigh_nothing_and_are_still_parents() -> None
 @pytest.mark.parametrize("rows", [12, 180], ids=["fewer rows than classes", "more rows than classes"])
 def test_all_components_keep_all_distances(rows: int) -> None:
     y = DATA.train.Y[:rows]
-    weights = class_weights(DATA.hierarchy, DATA.evaluated, 0.75)
+    weights = weigh_classes_by_depth(DATA.hierarchy, DATA.evaluated, 0.75)
     exact = y * np.sqrt(weights)
-    projected = coordinates(y, weights, 1.0)
+    projected = project_labels(y, weights, 1.0)
 
     def distances(points: Any) -> Any:
         return np.square(points[:, None] - points[None]).sum(axis=-1)
 
     assert np.allclose(distances(exact), distances(projected))
-    kept = coordinates(y, weights, 0.8)
+    kept = project_labels(y, weights, 0.8)
     assert kept.shape[1] < projected.shape[1]
     assert np.square(kept).sum() >= 0.8 * np.square(projected).sum()
 
@@ -92,19 +92,19 @@ def test_a_leaf_predicts_the_mean_of_its_rows() -> None:
 
 def test_a_split_is_undone_where_the_f_test_by_hand_does_not_reject() -> None:
     x, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([[1], [1], [0], [0], [0], [1]], dtype=bool)
-    tree = grow(x, y, y.astype(float), np.ones(1))
+    tree = grow(DecisionTreeRegressor(), x, y, y.astype(float), np.ones(1))
     # sum of squares 6/4 before, 2/3 + 2/3 after; F(1, 4) = 4 * (1/6) / (4/3) = 1/2, of which the p-value is 0.5185
     assert tree.p_values[0] == pytest.approx(0.5185, abs=1e-4)
-    assert tree.pruned(0.52).predict(x)[:, 0].tolist() == pytest.approx([2 / 3] * 3 + [1 / 3] * 3)
-    assert tree.pruned(0.51).predict(x)[:, 0].tolist() == [0.5] * 6
+    assert tree.prune(0.52).predict(x)[:, 0].tolist() == pytest.approx([2 / 3] * 3 + [1 / 3] * 3)
+    assert tree.prune(0.51).predict(x)[:, 0].tolist() == [0.5] * 6
 
 
 def test_what_is_below_an_insignificant_split_goes_with_it() -> None:
     x = np.arange(64)[:, None].astype(float)
     y = (x // 16 % 2 == 1) ^ (x >= 32)  # no first split says much, the second ones say all
-    tree = grow(x, y, y.astype(float), np.ones(1), min_samples_leaf=16)
+    tree = grow(DecisionTreeRegressor(min_samples_leaf=16), x, y, y.astype(float), np.ones(1))
     assert tree.p_values.min() < 1e-7 < tree.p_values[0]
-    assert len(tree.pruned(1e-7).means) == 1
+    assert len(tree.prune(1e-7).means) == 1
 
 
 @pytest.mark.parametrize("kind", [ClusHMC, ClusEns])
@@ -119,7 +119,7 @@ def test_the_level_is_chosen_on_validation_rows_and_all_rows_are_learnt_from(kin
     assert model.validation_scores_[model.significance_] == pytest.approx(held, abs=1e-6)
     everything = np.concatenate([DATA.train.Y, DATA.valid.Y])
     if kind is ClusHMC:
-        assert model.trees_[0].grown.tree_.n_node_samples[0] == len(everything)
+        assert model.trees_[0].regressor.tree_.n_node_samples[0] == len(everything)
 
 
 def test_without_validation_rows_there_is_a_default_level() -> None:

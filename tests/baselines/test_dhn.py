@@ -10,7 +10,7 @@ from torch import nn
 
 from chmcnn import ChmcnnError, Hierarchy, metrics
 from chmcnn.baselines import DHN
-from chmcnn.baselines.dhn import mixed
+from chmcnn.baselines.dhn import mix_outputs
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import learnable
 
@@ -25,14 +25,14 @@ def fitted(**options: Any) -> DHN:
 def test_a_share_of_one_is_the_max_constraint_on_yes() -> None:
     outputs = torch.randn(5, 2 * len(DATA.hierarchy))
     expected = max_constraint(outputs.sigmoid()[:, : len(DATA.hierarchy)], DATA.hierarchy)
-    assert torch.equal(mixed(outputs, DATA.hierarchy, 1.0), expected)
+    assert torch.equal(mix_outputs(outputs, DATA.hierarchy, 1.0), expected)
 
 
 def test_a_share_of_zero_is_what_the_ancestors_do_not_rule_out() -> None:
     hierarchy = Hierarchy.from_edges([("animal", "dog")])
     outputs = torch.logit(torch.tensor([[0.5, 0.5, 0.7, 0.2], [0.5, 0.5, 0.2, 0.7]]))
     expected = torch.tensor([[0.3, 0.3], [0.8, 0.3]])
-    torch.testing.assert_close(mixed(outputs, hierarchy, 0.0), expected)
+    torch.testing.assert_close(mix_outputs(outputs, hierarchy, 0.0), expected)
 
 
 def test_the_loss_is_mirrored() -> None:
@@ -41,14 +41,16 @@ def test_the_loss_is_mirrored() -> None:
     yes, no = outputs.chunk(2, dim=-1)
     mask = torch.tensor(model.evaluated_)
     expected = mc_loss(yes, y, DATA.hierarchy, mask=mask) + mc_loss(no, ~y, DATA.hierarchy.reversed, mask=mask)
-    torch.testing.assert_close(model._loss(None)(outputs, y), expected)
+    torch.testing.assert_close(model._create_loss(None)(outputs, y), expected)
 
 
 def test_the_share_is_the_best_one_on_validation_rows() -> None:
     model = fitted(refit=False)
     outputs = model.outputs(DATA.valid.X)
     scores = {
-        share / 10: metrics.auprc(DATA.valid.Y, mixed(outputs, DATA.hierarchy, share / 10), classes=model.evaluated_)
+        share / 10: metrics.auprc(
+            DATA.valid.Y, mix_outputs(outputs, DATA.hierarchy, share / 10), classes=model.evaluated_
+        )
         for share in range(11)
     }
     assert scores[model.mix_] == max(scores.values()) == pytest.approx(model.best_score_)

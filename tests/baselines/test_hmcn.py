@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from chmcnn import ChmcnnError, Hierarchy
 from chmcnn.baselines import HMCNF, HMCNR
-from chmcnn.baselines._level_networks import LevelNetwork, Recurrent, Stacked, levels_of
+from chmcnn.baselines._level_networks import LevelNetwork, Recurrent, Stacked, find_levels
 from chmcnn.baselines.hmcn import LevelLoss
 from chmcnn.datasets.synthetic import learnable, random_hierarchy
 
@@ -26,13 +26,13 @@ def fitted(kind: type[HMCNF | HMCNR], **options: Any) -> HMCNF | HMCNR:
 
 
 def test_levels_go_by_the_longest_path() -> None:
-    assert levels_of(DIAMOND, np.full(4, fill_value=True)).tolist() == [1, 1, 2, 0]
+    assert find_levels(DIAMOND, np.full(4, fill_value=True)).tolist() == [1, 1, 2, 0]
 
 
 def test_a_depth_without_a_class_that_counts_is_no_level() -> None:
-    assert levels_of(DIAMOND, WITHOUT_ROOT).tolist() == BELOW_ROOT.tolist()
-    assert levels_of(DIAMOND, np.array([False, False, True, True])).tolist() == [1, 1, 1, 0]
-    assert levels_of(DIAMOND, np.array([True, False, False, True])).tolist() == [1, 1, 1, 0]
+    assert find_levels(DIAMOND, WITHOUT_ROOT).tolist() == BELOW_ROOT.tolist()
+    assert find_levels(DIAMOND, np.array([False, False, True, True])).tolist() == [1, 1, 1, 0]
+    assert find_levels(DIAMOND, np.array([True, False, False, True])).tolist() == [1, 1, 1, 0]
 
 
 @both_networks
@@ -197,10 +197,10 @@ def test_onnx_gives_the_same_coherent_probabilities(kind: type[HMCNF | HMCNR], t
 
 @both_systems
 def test_classes_on_one_level_are_refused(kind: type[HMCNF | HMCNR]) -> None:
-    with pytest.raises(ChmcnnError, match=r"needs levels: the 2 classes .* use C-HMCNN"):
+    with pytest.raises(ChmcnnError, match=r"needs several levels, but all 2 classes .* or C-HMCNN"):
         kind(Hierarchy.from_paths(["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
     star = Hierarchy.from_paths(["root/a", "root/b", "root/c"])
-    with pytest.raises(ChmcnnError, match="needs levels: the 3 classes"):
+    with pytest.raises(ChmcnnError, match="needs several levels, but all 3 classes"):
         kind(star).fit([[0.0], [1.0]], [{"root/a"}, {"root/b"}])
 
 

@@ -55,8 +55,8 @@ def test_classes_that_are_not_evaluated_pull_nothing_down() -> None:
 def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
     """Networks of the first two levels, trained by hand, are those of the model."""
     model = fitted(refit=False)
-    settings = replace(model._settings(), refit=False)
-    rows, held = (model._rows(part.X, part.Y) for part in (DATA.train, DATA.valid))
+    settings = replace(model._create_settings(), refit=False)
+    rows, held = (model._to_rows(part.X, part.Y) for part in (DATA.train, DATA.valid))
     for level in range(2):
         columns = model._levels[level]
         trained = training.train(
@@ -140,17 +140,17 @@ def test_class_weights_reach_their_level() -> None:
 
 
 def test_one_level_is_refused() -> None:
-    with pytest.raises(ChmcnnError, match=r"several levels, but all 2 that count are on one: use C-HMCNN"):
+    with pytest.raises(ChmcnnError, match=r"all 2 classes that count are on one level\. Use C-HMCNN"):
         LMLP(Hierarchy.from_edges([], classes=["a", "b"])).fit([[0.0], [1.0]], [{"a"}, {"b"}])
 
 
 def test_what_cannot_be_trained_level_by_level_is_refused() -> None:
-    with pytest.raises(ChmcnnError, match="give a function that makes one"):
+    with pytest.raises(ChmcnnError, match="pass a function that creates one"):
         fitted(network=nn.Linear(8, 15))
     with pytest.raises(ChmcnnError, match="use fit with all rows"):
         LMLP(DATA.hierarchy).partial_fit(DATA.train.X, DATA.train.Y)
     stream = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
-    with pytest.raises(ChmcnnError, match="give a table"):
+    with pytest.raises(ChmcnnError, match="pass a table"):
         LMLP(DATA.hierarchy, epochs=1).fit(stream)
 
 

@@ -29,7 +29,7 @@ def test_a_model_is_not_there_in_part(tmp_path: Path, monkeypatch: pytest.Monkey
     fill_the_disk(monkeypatch, file)
     done = run(*TRAIN, "mine", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "chmcnn: mine: it cannot be written: No space left on device.\n"
+    assert done.stderr == "chmcnn: mine: cannot be written: No space left on device.\n"
     assert [path.name for path in tmp_path.iterdir()] == [".mine.training"], "what the same command goes on from"
     monkeypatch.undo()
     assert run(*TRAIN, "mine", cwd=tmp_path).returncode == 0

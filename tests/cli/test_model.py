@@ -116,7 +116,7 @@ def test_explanations(folder: Path) -> None:
         ),
         (("evaluate", "model", "digits"), "digits has other classes than the model was trained on."),
         (("predict", "model", "digits"), "The feature names should match those that were passed during fit."),
-        (("predict", "nowhere", "new.csv"), "there is no model.json in it"),
+        (("predict", "nowhere", "new.csv"), "the folder has no model.json"),
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv exists already"),
         (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected .csv or .tsv or .parquet"),

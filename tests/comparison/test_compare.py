@@ -47,7 +47,7 @@ def test_it_runs_what_is_not_there_and_nothing_twice(tmp_path: Path) -> None:
 def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> None:
     plan = Plan(("C-HMCNN", "h+"), folds=2, options={"C-HMCNN": QUICK, "h+": {"preset": "none"}})
     found, _ = ran(tmp_path, plan, Source("mine", DATA.train))
-    assert found.reasons == {("mine", "h+"): "preset is 'none'; expected one of 'default', 'paper'."}
+    assert found.reasons == {("mine", "h+"): "preset is 'none'; expected 'default' or 'paper'."}
     assert found.means.notna().to_numpy().tolist() == [[True, False]]
     assert found.runs["folds"].tolist() == [2] * 4
     with pytest.raises(ChmcnnError, match=r"No run has a result. h\+ on mine: preset is 'none'"):

@@ -166,7 +166,7 @@ def test_other_data_under_the_same_name_is_noticed(tmp_path: Path, count: list[R
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({"preset": "none"}, "preset is 'none'; expected one of"), ({"validation": "x"}, "TypeError: ")],
+    [({"preset": "none"}, "preset is 'none'; expected 'default' or 'paper'"), ({"network": "x"}, "TypeError: ")],
 )
 def test_what_a_system_cannot_do_is_told_and_tried_again(
     tmp_path: Path, options: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch

@@ -22,11 +22,11 @@ def test_further_files_are_there_before_the_folder_gets_its_name(
 
     monkeypatch.setattr(Path, "rename", kill)
     with pytest.raises(KeyboardInterrupt):
-        _model_files.save(model, tmp_path / "model", force=False, further={"report.html": b"<html>"})
+        _model_files.save_model(model, tmp_path / "model", force=False, extra_files={"report.html": b"<html>"})
     assert seen == ["model.json", "model.safetensors", "report.html"]
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    _model_files.save(model, tmp_path / "model", force=False, further={"report.html": b"<html>"})
+    _model_files.save_model(model, tmp_path / "model", force=False, extra_files={"report.html": b"<html>"})
     assert (tmp_path / "model" / "report.html").read_bytes() == b"<html>"
     CHMCNNClassifier.load(tmp_path / "model")
 

@@ -4,7 +4,7 @@ from sklearn.metrics import f1_score
 
 from chmcnn import Hierarchy
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.estimator._thresholds import tune
+from chmcnn.estimator._thresholds import tune_thresholds
 
 
 def test_the_best_f1_of_each_class_is_found() -> None:
@@ -12,7 +12,7 @@ def test_the_best_f1_of_each_class_is_found() -> None:
     truth = random.random((200, 5)) < 0.3
     scores = (random.random((200, 5)) * 0.7 + truth * 0.3).round(2)
     apart = Hierarchy([f"c{number}" for number in range(5)], [])
-    found = tune(truth, scores, apart)
+    found = tune_thresholds(truth, scores, apart)
     for column in range(5):
         ours = f1_score(truth[:, column], scores[:, column] >= found[column])
         others = [f1_score(truth[:, column], scores[:, column] >= value) for value in np.unique(scores[:, column])]
@@ -20,10 +20,10 @@ def test_the_best_f1_of_each_class_is_found() -> None:
 
 
 def test_a_class_without_rows_keeps_one_half_or_its_parents() -> None:
-    assert tune(np.zeros((3, 1), dtype=bool), np.full((3, 1), 0.2), Hierarchy(["a"], [])).tolist() == [0.5]
+    assert tune_thresholds(np.zeros((3, 1), dtype=bool), np.full((3, 1), 0.2), Hierarchy(["a"], [])).tolist() == [0.5]
     tree = Hierarchy.from_edges([("a", "b")])
     truth = np.array([[1, 0], [1, 0], [0, 0]], dtype=bool)
-    assert tune(truth, np.array([[0.9, 0.1], [0.4, 0.3], [0.2, 0.1]]), tree) == pytest.approx([0.3, 0.3])
+    assert tune_thresholds(truth, np.array([[0.9, 0.1], [0.4, 0.3], [0.2, 0.1]]), tree) == pytest.approx([0.3, 0.3])
 
 
 def test_no_child_has_a_lower_threshold_than_its_parents() -> None:
@@ -31,6 +31,6 @@ def test_no_child_has_a_lower_threshold_than_its_parents() -> None:
     random = np.random.default_rng(1)
     truth = hierarchy.close(random.random((100, 40)) < 0.05)
     scores = np.minimum(random.random((100, 1)) + truth * 0.2, 1) * np.ones((1, 40))
-    found = tune(truth, scores, hierarchy)
+    found = tune_thresholds(truth, scores, hierarchy)
     parent, child = hierarchy.edges.T
     assert (found[child] >= found[parent]).all()

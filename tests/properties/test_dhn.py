@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.strategies import hierarchies
 
 from chmcnn import Hierarchy
-from chmcnn.baselines.dhn import mixed
+from chmcnn.baselines.dhn import mix_outputs
 
 
 @settings(deadline=None, max_examples=300)
@@ -15,7 +15,7 @@ def test_mixtures_are_free_of_violations(
     hierarchy: Hierarchy, seed: int, mix: float, scale: float, double: bool
 ) -> None:
     outputs = scale * torch.randn(3, 2 * len(hierarchy), generator=torch.Generator().manual_seed(seed))
-    scores = mixed(outputs.double() if double else outputs, hierarchy, mix)
+    scores = mix_outputs(outputs.double() if double else outputs, hierarchy, mix)
     assert len(hierarchy.violations(scores)) == 0
     assert scores.min() >= 0
     assert scores.max() <= 1

@@ -396,8 +396,8 @@ def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
         ({"dropout": {"low": "a", "high": 0.5}}, "dropout has 'a' in its range; expected a number"),
         ({"epochs": {"low": 1, "high": 9, "step": 0.5}}, "epochs has the step 0.5; expected"),
         ({"epochs": {"low": 1, "high": 9.5}}, "epochs is 9.5; expected an integer"),
-        ({"validation": [0.1, 0.2]}, "validation has 2 values; give one: it decides on which rows"),
-        ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; give one value in a list"),
+        ({"validation": [0.1, 0.2]}, "validation has 2 values; use one: it decides on which rows"),
+        ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; use a list with one value"),
     ],
 )
 def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chmcnn._wording import nearest
+from chmcnn.baselines._rules import Node
 from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
 from chmcnn.baselines.clus import ClusHMC
 from chmcnn.baselines.clus_ens import ClusEns
@@ -33,6 +34,7 @@ __all__ = [
     "HPlus",
     "HiClass",
     "Logistic",
+    "Node",
     "system",
 ]
 
@@ -52,11 +54,11 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "Logistic": Logistic,
     "hiclass": HiClass,
 }
-"""All systems, by the names of the paper, its variants of its own system, and then flat ones."""
+"""All systems by name: those of the paper, its variants of C-HMCNN(h), and then flat ones."""
 
 
 def system(name: str) -> type[HierarchicalClassifier]:
-    """Look one up.
+    """Return the estimator class of a system.
 
     >>> system("h+MCM").__name__
     'HMCM'

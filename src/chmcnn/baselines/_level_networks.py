@@ -1,4 +1,4 @@
-"""Networks with a state for every level of the hierarchy, and outputs both of each level and of all classes at once."""
+"""Networks with a state for each level of the hierarchy, and outputs both for each level and for all classes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-def levels_of(hierarchy: Hierarchy, evaluated: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Level of each class, from 0: its longest path from a root, where only depths with a class that counts are levels.
+def find_levels(hierarchy: Hierarchy, evaluated: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the level of each class, from 0: its depth, where depths without an evaluated class are not counted.
 
-    A class that does not count, on a depth of its like, joins the next level.
+    A class at such a depth belongs to the next level.
 
     >>> from chmcnn import Hierarchy
-    >>> levels_of(Hierarchy.from_paths(["root/a/b", "root/c"]), np.array([False, True, True, True]))
+    >>> find_levels(Hierarchy.from_paths(["root/a/b", "root/c"]), np.array([False, True, True, True]))
     array([0, 0, 1, 0])
     """
-    known = np.unique(hierarchy.depths[evaluated])
-    return np.searchsorted(known, hierarchy.depths).clip(max=len(known) - 1)
+    depths = np.unique(hierarchy.depths[evaluated])
+    return np.searchsorted(depths, hierarchy.depths).clip(max=len(depths) - 1)
 
 
 class _Norm(nn.BatchNorm1d):
-    """Batch norm that takes a batch of one row too: it has no variance, and is normalised as in prediction."""
+    """Batch norm that also takes a batch of one row: it has no variance, so it is normalised as in prediction."""
 
     def forward(self, x: Tensor) -> Tensor:
         if self.training and len(x) == 1:
@@ -40,9 +40,9 @@ class _Norm(nn.BatchNorm1d):
 
 
 class LevelNetwork(nn.Module):
-    """Logits (rows, 2, classes): those of each class from the branch of its level, and those of the last state.
+    """Return logits (rows, 2, classes): from the branch of the level of each class, and from the last state.
 
-    A subclass has ``states`` of the levels, and the linear ``branch`` from a state to the hidden units of a level.
+    A subclass implements ``states``, and ``branch``, the linear layer from the state of a level to its hidden units.
     """
 
     columns: Tensor
@@ -58,25 +58,25 @@ class LevelNetwork(nn.Module):
         self.register_buffer("columns", torch.tensor(np.argsort(by_level)), persistent=False)
 
     def states(self, x: Tensor) -> Iterator[Tensor]:
-        """The state (rows, units) of each level, from the top."""
+        """Yield the state (rows, units) of each level, from the top down."""
         raise NotImplementedError
 
     def branch(self, level: int, state: Tensor) -> Tensor:
-        """What the branch of a level makes of its state, before the activation."""
+        """Return the hidden units of the branch of a level, before the activation."""
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits of features (rows, features)."""
-        states, found = list(self.states(x)), []
+        """Return the logits of features (rows, features)."""
+        states, level_logits = list(self.states(x)), []
         for level, state in enumerate(states):
             hidden = self.after_branch[level](torch.relu(self.branch(level, state)))
-            found.append(self.level_outputs[level](hidden))
-        local = torch.cat(found, dim=1).index_select(1, self.columns)
+            level_logits.append(self.level_outputs[level](hidden))
+        local = torch.cat(level_logits, dim=1).index_select(1, self.columns)
         return torch.stack((local, self.output(states[-1])), dim=1)
 
 
 class Stacked(LevelNetwork):
-    """A layer for each level, which is given the state of the level above, and the features.
+    """A layer for each level, whose inputs are the state of the level above and the features.
 
     >>> Stacked(5, np.array([0, 1, 1]))(torch.randn(4, 5)).shape
     torch.Size([4, 2, 3])
@@ -91,24 +91,24 @@ class Stacked(LevelNetwork):
         self.branches = nn.ModuleList(nn.Linear(units, branch_units) for _ in range(count))
 
     def states(self, x: Tensor) -> Iterator[Tensor]:
-        """The state of each level."""
-        given = x
+        """Yield the state of each level."""
+        inputs = x
         for layer, after in zip(self.layers, self.after_state, strict=True):
-            state = torch.relu(after(layer(given)))  # normalised first: better on validation data than last
+            state = torch.relu(after(layer(inputs)))  # normalised first: better on validation data than last
             yield state
-            given = torch.cat((state, x), dim=1)
+            inputs = torch.cat((state, x), dim=1)
 
     def branch(self, level: int, state: Tensor) -> Tensor:
-        """Of its own for each level."""
+        """Apply the layer of the level."""
         hidden: Tensor = self.branches[level](state)
         return hidden
 
 
 class Recurrent(LevelNetwork):
-    """One LSTM cell that goes down the levels, one step for each, and is given the features at each.
+    """One LSTM cell that takes one step for each level, from the top down; the features are its input at each step.
 
-    Weights are shared by the levels, other than those of the outputs and of the normalisation: states of different
-    levels are distributed differently.
+    The levels share all weights except those of the outputs and of the normalisation: states of different levels are
+    distributed differently.
 
     >>> Recurrent(5, np.array([0, 1, 1]))(torch.randn(4, 5)).shape
     torch.Size([4, 2, 3])
@@ -122,13 +122,13 @@ class Recurrent(LevelNetwork):
         self.shared_branch = nn.Linear(units, branch_units)
 
     def states(self, x: Tensor) -> Iterator[Tensor]:
-        """The state of each level; the cell itself goes on with what is not normalised and not dropped."""
+        """Yield the state of each level; the cell itself continues from the state before normalisation and dropout."""
         memory = None
         for after in self.after_state:
             memory = self.cell(x, memory)
             yield after(memory[0])
 
-    def branch(self, level: int, state: Tensor) -> Tensor:  # noqa: ARG002 -- the same for all
-        """The same for all levels."""
+    def branch(self, _level: int, state: Tensor) -> Tensor:
+        """Apply the layer that all levels share."""
         hidden: Tensor = self.shared_branch(state)
         return hidden

@@ -1,4 +1,4 @@
-"""Binary cross-entropy of the classes that count, for systems without the paper's loss."""
+"""Binary cross-entropy of the evaluated classes, for systems without the paper's loss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BCE(nn.Module):
-    """Mean over rows and the classes that count, with a weight for each class.
+    """Mean over the rows and the evaluated classes, with a weight for each class.
 
     >>> BCE(evaluated=None, weight=None)(torch.zeros(2, 3), torch.ones(2, 3))
     tensor(0.6931)
@@ -26,8 +26,8 @@ class BCE(nn.Module):
         super().__init__()
         scale = None if weight is None else torch.tensor(weight)
         if evaluated is not None:
-            counted = torch.tensor(evaluated, dtype=torch.float32) * (len(evaluated) / int(evaluated.sum()))
-            scale = counted if scale is None else counted * scale
+            mask = torch.tensor(evaluated, dtype=torch.float32) * (len(evaluated) / int(evaluated.sum()))
+            scale = mask if scale is None else mask * scale
         self.register_buffer("scale", scale, persistent=False)
 
     def forward(self, logits: Tensor, y: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A clustering tree as people read it: rules in the features' own units, and the most probable classes of leaves."""
+"""A clustering tree in readable form: rules in the units of the features, and the most probable classes of leaves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A rule with a node for rows that it holds for and one for the others; or else a leaf.
+    """A rule, with one node for the rows that satisfy it and one for the others; or a leaf.
 
     >>> print(Node(9, (), "size <= 2", Node(5, (("small", 0.9),)), Node(4, (("large", 1.0),))))
     size <= 2 (9 rows)
@@ -29,24 +29,24 @@ class Node:
     """
 
     rows: int
-    classes: tuple[tuple[str, float], ...]  # the most probable ones, with their probabilities
+    classes: tuple[tuple[str, float], ...]  # the most probable classes, with their probabilities
     rule: str = ""
     yes: Node | None = None
     no: Node | None = None
-    hidden: int = 0  # leaves below, where nodes are not followed further
+    hidden: int = 0  # number of leaves below, where the tree is cut off
 
     def __str__(self) -> str:
-        """Rules and leaves, one on a line, indented by depth."""
+        """Return rules and leaves, one per line, indented by depth."""
         return "\n".join(self.lines())
 
     def label(self) -> str:
-        """What a leaf says."""
+        """Return the text of a leaf."""
         below = f" in {self.hidden:,} leaves" if self.hidden else ""
         classes = ", ".join(f"{name} {share:.2f}" for name, share in self.classes)
         return f"{_wording.count(self.rows, 'row')}{below}: {classes or 'no class'}"
 
     def lines(self) -> Iterator[str]:
-        """Of the text, one by one."""
+        """Yield the lines of the text."""
         if self.yes is None or self.no is None:
             yield self.label()
             return
@@ -57,7 +57,7 @@ class Node:
             yield from (f"  {line}" for line in rest)
 
 
-def rules(
+def read_rules(
     tree: ClusteringTree,
     preprocessor: Preprocessor,
     names: dict[int, str],
@@ -65,33 +65,33 @@ def rules(
     max_depth: int | None,
     classes: int,
 ) -> Node:
-    """Read a tree; only the classes whose positions have a name are told."""
+    """Return the rules of a tree. Only classes whose position is in ``names`` are shown."""
     columns = preprocessor.get_feature_names_out()
-    structure = tree.grown.tree_
+    structure = tree.regressor.tree_
 
-    def most_probable(mean: NDArray[np.float64]) -> tuple[tuple[str, float], ...]:
-        order = sorted(names, key=lambda at: -mean[at])[:classes]
-        return tuple((names[at], float(mean[at])) for at in order if mean[at] > 0)
+    def select_classes(mean: NDArray[np.float64]) -> tuple[tuple[str, float], ...]:
+        order = sorted(names, key=lambda position: -mean[position])[:classes]
+        return tuple((names[position], float(mean[position])) for position in order if mean[position] > 0)
 
     def read(node: int, depth: int) -> tuple[Node, NDArray[np.float64], int]:
-        """The node, the mean label vector of its rows, and the number of its leaves."""
+        """Return the node, the mean label vector of its rows, and the number of its leaves."""
         rows = int(structure.n_node_samples[node])
         if not tree.split[node]:
             mean = tree.means[tree.leaf[node]].astype(np.float64)
-            return Node(rows, most_probable(mean)), mean, 1
+            return Node(rows, select_classes(mean)), mean, 1
         yes, mean_yes, leaves_yes = read(structure.children_left[node], depth + 1)
         no, mean_no, leaves_no = read(structure.children_right[node], depth + 1)
         mean, leaves = (yes.rows * mean_yes + no.rows * mean_no) / rows, leaves_yes + leaves_no
         if max_depth is not None and depth >= max_depth:
-            return Node(rows, most_probable(mean), hidden=leaves), mean, leaves
+            return Node(rows, select_classes(mean), hidden=leaves), mean, leaves
         column = structure.feature[node]
-        rule = f"{columns[column]} <= {_own_units(column, structure.threshold[node], preprocessor):.4g}"
-        return Node(rows, most_probable(mean), rule, yes, no), mean, leaves
+        rule = f"{columns[column]} <= {_unscale(column, structure.threshold[node], preprocessor):.4g}"
+        return Node(rows, select_classes(mean), rule, yes, no), mean, leaves
 
     return read(0, 0)[0]
 
 
-def _own_units(column: int, threshold: float, preprocessor: Preprocessor) -> float:
-    """A threshold as it is without the standardisation."""
+def _unscale(column: int, threshold: float, preprocessor: Preprocessor) -> float:
+    """Return a threshold in the units of the feature, without the standardisation."""
     shifted = preprocessor.standardise and not preprocessor.sparse_
     return float(threshold * preprocessor.scales_[column] + (preprocessor.means_[column] if shifted else 0))

@@ -1,4 +1,4 @@
-"""The paper's own variants: the same network and training as C-HMCNN(h), with other losses and corrections."""
+"""The variants of the paper: network and training of C-HMCNN(h), with other losses and corrections."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 class _Plain(NeuralClassifier):
-    """A network with one output for each class, trained on each class alone."""
+    """A network with one output per class, trained with plain cross-entropy."""
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """Probabilities, not coherent yet. Classes that do not count were not trained: they must not correct others."""
-        counted = torch.tensor(self.evaluated_, device=outputs.device)
-        return torch.sigmoid(outputs).where(counted, 0.0 if self.correction == "max" else 1.0)
+        """Return probabilities before the correction; classes not evaluated are untrained, so they affect no other."""
+        evaluated = torch.tensor(self.evaluated_, device=outputs.device)
+        return torch.sigmoid(outputs).where(evaluated, 0.0 if self.correction == "max" else 1.0)
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> Loss:
-        return self._given(BCE(self._mask(), self._class_weights(labels))).to(self.device_)
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+        return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
 
-    def _given(self, loss: nn.Module) -> nn.Module:
-        """The loss of this variant, over the plain one."""
+    def _wrap(self, loss: nn.Module) -> nn.Module:
+        """Return the loss of this variant, built on plain cross-entropy."""
         return loss
 
 
 class FPlus(_Plain):
-    """f+: independent outputs; afterwards a class scores at most as high as its parents.
+    """f+: independent outputs; the correction lowers the score of a class to at most those of its parents.
 
     >>> from chmcnn.datasets.synthetic import learnable
     >>> data = learnable(rows=60, features=4, classes=6)
@@ -49,34 +49,34 @@ class FPlus(_Plain):
 
 
 class FPlusMax(_Plain):
-    """f+ with the other correction: afterwards a class scores at least as high as its children."""
+    """f+ with the other correction: it raises the score of a class to at least those of its children."""
 
 
 class HPlus(FPlus):
-    """h+, as the paper's Table 3 has it: the network h with plain cross-entropy, corrected as f+ is."""
+    """h+ of the paper's Table 3: the network h with plain cross-entropy, and the correction of f+."""
 
 
 class GPlus(_Plain):
-    """g+: the output of a class stands for what belongs to none of its children; afterwards the maximum is taken."""
+    """g+: the output of a class predicts rows that belong to none of its children; the correction is the maximum."""
 
-    def _given(self, loss: nn.Module) -> nn.Module:
+    def _wrap(self, loss: nn.Module) -> nn.Module:
         edges = self.hierarchy_.edges
         return _WithoutChildren(loss, edges[self.evaluated_[edges[:, 1]]])
 
 
 class HMCM(_Plain):
-    """h + MCM: the constraint on top of the network, trained through it with plain cross-entropy."""
+    """h + MCM: the network with the constraint on top of it, trained with plain cross-entropy."""
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """Probabilities, not coherent yet; classes that do not count were trained through their ancestors."""
+        """Return probabilities before the correction; classes not evaluated are trained through their ancestors."""
         return torch.sigmoid(outputs)
 
-    def _given(self, loss: nn.Module) -> nn.Module:
+    def _wrap(self, loss: nn.Module) -> nn.Module:
         return _Constrained(loss, self.hierarchy_)
 
 
 class _WithoutChildren(torch.nn.Module):
-    """Compares with labels of the most specific classes alone."""
+    """Loss that compares with the labels of the most specific classes only."""
 
     edges: Tensor
 
@@ -89,17 +89,17 @@ class _WithoutChildren(torch.nn.Module):
         parents, children = self.edges
         labels = y.to(logits.dtype)
         below = torch.zeros_like(labels).index_add_(-1, parents, labels[..., children])
-        compared: Tensor = self.loss(logits, labels * (below == 0))
-        return compared
+        value: Tensor = self.loss(logits, labels * (below == 0))
+        return value
 
 
 class _Constrained(torch.nn.Module):
-    """Compares what the constraint makes of logits."""
+    """Loss of the constrained logits."""
 
     def __init__(self, loss: nn.Module, hierarchy: Hierarchy) -> None:
         super().__init__()
         self.loss, self.constraint = loss, MaxConstraint(hierarchy)
 
     def forward(self, logits: Tensor, y: Tensor) -> Tensor:
-        compared: Tensor = self.loss(self.constraint(logits), y)
-        return compared
+        value: Tensor = self.loss(self.constraint(logits), y)
+        return value

@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn import metrics
-from chmcnn.baselines import _rules
-from chmcnn.baselines._trees import ClusteringTree, GrownTree, class_weights, coordinates, grow, normalised
+from chmcnn.baselines._rules import read_rules
+from chmcnn.baselines._trees import (
+    ClusteringTree,
+    UnprunedTree,
+    grow,
+    normalise,
+    project_labels,
+    weigh_classes_by_depth,
+)
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier
 
@@ -26,58 +35,57 @@ if TYPE_CHECKING:
     from chmcnn.training import Rows
 
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.125)
-"""The significance levels of Clus, one of which is chosen on validation rows."""
+"""Significance levels of Clus; validation rows decide between them."""
 
 DEFAULT_LEVEL = 0.05
-"""The level without validation rows: the best for a single tree on most of the benchmark's validation data."""
+"""Level without validation rows: the best for a single tree on the validation data of most benchmark data sets."""
 
 
 class ClusHMC(HierarchicalClassifier):
     """Clus-HMC: one decision tree for all classes, whose leaves predict the mean label vector of their rows.
 
-    A split is chosen by the variance of label vectors, in which deep classes weigh less. That is scikit-learn's
-    regression tree on labels multiplied by the square roots of the weights. Growing stops, as in Clus, where an F-test
-    does not find the variance of the best split significantly lower. A node's best split depends on its own rows alone:
-    so the tree is grown in full, and all splits at and below one that is not significant are undone afterwards, which
-    gives the same tree, for all levels at once. With validation rows the level with the best AU(PRC) on them is taken,
-    and the tree is grown anew on training and validation rows.
+    Splits minimise the variance of label vectors, in which deep classes weigh less. This is scikit-learn's regression
+    tree on labels multiplied by the square roots of the weights. As in Clus, growing stops where an F-test does not
+    find the variance of the best split significantly lower. The best split of a node depends on its own rows only, so
+    the tree is grown in full and pruned afterwards, which gives the same tree, for all levels at once. With validation
+    rows, the level with the best AU(PRC) on them is used, and the tree is grown again on training and validation rows.
 
     Parameters
     ----------
     hierarchy
-        The classes. Without it the labels given to ``fit`` are paths such as ``"sport/tennis"``.
+        The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
     significance
-        Level of the F-test; 1 keeps all splits. By default the best of those of Clus, from 0.001 to 0.125, on the
-        validation rows; without any, 0.05.
+        Level of the F-test; 1 keeps all splits. By default the level of Clus, from 0.001 to 0.125, that is best on the
+        validation rows, or 0.05 without validation rows.
     min_samples_leaf
-        How few rows a leaf may have.
+        Minimum number of rows in a leaf.
     depth_weight
         Weight of a class, as a multiple of the mean of its parents' weights. Roots weigh 1.
     variance
-        Share of the variance of the weighted labels to choose splits by: the splits see only so many of their principal
-        components. 1 is exact, less is quicker. Leaves and F-tests are of all labels in any case.
+        Share of the variance of the weighted labels that splits are chosen by: only the principal components that
+        explain it are used. 1 is exact, less is faster. Leaves and F-tests always use all labels.
     validation, threshold, preprocess, evaluated
-        See `chmcnn.CHMCNNClassifier`. Classes that do not count weigh nothing.
+        See `chmcnn.CHMCNNClassifier`. Classes that are not evaluated have weight 0.
     random_state
-        A seed; decides between splits that are equally good.
+        Seed; it decides between equally good splits.
     verbose
         Whether to show progress.
 
     Attributes
     ----------
     trees_ : list of ClusteringTree
-        What was grown.
+        The trees.
     class_weights_ : (classes,) array
         Weights of the classes in the variance.
     significance_ : float
-        The level that was used.
+        Level of the F-test.
     validation_scores_ : dict
-        AU(PRC) on the validation rows for each level, by a model that has not been trained on them.
+        AU(PRC) on the validation rows by level, of a model that was not trained on them.
 
     Notes
     -----
-    There is no ``save``: `joblib.dump` writes the model, as any of scikit-learn; load such files only from those whom
-    you trust.
+    There is no ``save``: use `joblib.dump`, as for any scikit-learn model. Load such files only from sources that you
+    trust.
 
     Examples
     --------
@@ -127,54 +135,54 @@ class ClusHMC(HierarchicalClassifier):
         for name in ("significance", "depth_weight", "variance"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float | np.number) and 0 < value <= 1):
-                raise ChmcnnError(f"{name} is {value!r}; expected a number above 0, and at most 1.")
+                raise ChmcnnError(f"{name} is {value!r}; expected a number above 0 and at most 1.")
         for name in ("min_samples_leaf", "n_estimators"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ChmcnnError(f"{name} is {value!r}; expected an integer, 1 or more.")
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
-        self.class_weights_ = class_weights(self.hierarchy_, self.evaluated_, self.depth_weight)
+        self.class_weights_ = weigh_classes_by_depth(self.hierarchy_, self.evaluated_, self.depth_weight)
         self.significance_ = self.significance or DEFAULT_LEVEL
         self.validation_scores_: dict[float, float] = {}
-        held = None
+        validation_scores = None
         if valid is not None:
-            scores = self._held_out(train, valid)
-            for level, predicted in scores.items():
-                self.validation_scores_[level] = metrics.auprc(valid.y, predicted, classes=self.evaluated_)
+            scores = self._validate_levels(train, valid)
+            for level, level_scores in scores.items():
+                self.validation_scores_[level] = metrics.auprc(valid.y, level_scores, classes=self.evaluated_)
             self.significance_ = max(self.validation_scores_, key=self.validation_scores_.__getitem__)
             self.best_score_ = self.validation_scores_[self.significance_]
-            held, train = scores[self.significance_], train.concatenate(valid)
-        self.trees_ = [tree.pruned(self.significance_) for tree in self._grow_trees(train, "Trees")]
-        return held
+            validation_scores, train = scores[self.significance_], train.concatenate(valid)
+        self.trees_ = [tree.prune(self.significance_) for tree in self._grow_trees(train, "Trees")]
+        return validation_scores
 
-    def _held_out(self, train: Rows, valid: Rows) -> dict[float, NDArray[np.float32]]:
-        """Scores of validation rows for each level, all of the same trees."""
+    def _validate_levels(self, train: Rows, valid: Rows) -> dict[float, NDArray[np.float32]]:
+        """Return the scores of the validation rows for each level, all by the same trees."""
         levels = LEVELS if self.significance is None else (self.significance,)
         x, y = valid.arrays()
         totals = np.zeros((len(levels), *y.shape), dtype=np.float32)
         for tree in self._grow_trees(train, "Trees for validation"):
-            for at, level in enumerate(levels):
-                totals[at] += tree.pruned(level).predict(x)
+            for number, level in enumerate(levels):
+                totals[number] += tree.prune(level).predict(x)
         totals /= self.n_estimators
         return dict(zip(levels, totals, strict=True))
 
-    def _grow_trees(self, rows: Rows, description: str) -> Iterator[GrownTree]:
-        """Grow trees, several at a time, always in the same order."""
-        x, y = rows.arrays()
-        targets = coordinates(y, self.class_weights_, self.variance)
-        samples = self._samples(len(y), np.random.default_rng(self.seed_))
-        options = {"min_samples_leaf": self.min_samples_leaf, "random_state": self.seed_}
-        grown = Parallel(n_jobs=self.n_jobs or torch.get_num_threads(), prefer="threads", return_as="generator")(
-            delayed(grow)(x[at], y[at], targets[at], self.class_weights_, **options) for at in samples
+    def _grow_trees(self, data: Rows, description: str) -> Iterator[UnprunedTree]:
+        """Grow the trees in parallel, and yield them in order."""
+        x, y = data.arrays()
+        targets = project_labels(y, self.class_weights_, self.variance)
+        samples = self._draw_samples(len(y))
+        regressor = DecisionTreeRegressor(min_samples_leaf=self.min_samples_leaf, random_state=self.seed_)
+        trees = Parallel(n_jobs=self.n_jobs or torch.get_num_threads(), prefer="threads", return_as="generator")(
+            delayed(grow)(clone(regressor), x[rows], y[rows], targets[rows], self.class_weights_) for rows in samples
         )
-        return self._shown(grown, description)
+        return self._show_progress(trees, description)
 
-    def _samples(self, rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:  # noqa: ARG002
-        """The rows of each tree."""
+    def _draw_samples(self, rows: int) -> list[NDArray[np.int64]]:
+        """Return the row numbers of each tree."""
         return [np.arange(rows)]
 
-    def _shown(self, trees: Iterator[GrownTree], description: str) -> Iterator[GrownTree]:
+    def _show_progress(self, trees: Iterator[UnprunedTree], description: str) -> Iterator[UnprunedTree]:
         if not self.verbose:
             return trees
         from rich.console import Console
@@ -185,7 +193,7 @@ class ClusHMC(HierarchicalClassifier):
     # Predicting
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Mean label vectors of the leaves that the rows fall into, averaged over the trees."""
+        """Return the mean label vectors of the leaves of the rows, averaged over the trees."""
         check_is_fitted(self, "trees_")
         x = self.preprocessor_.transform(X)
         scores = np.zeros((x.shape[0], len(self.hierarchy_)), dtype=np.float32)
@@ -194,36 +202,37 @@ class ClusHMC(HierarchicalClassifier):
         scores /= len(self.trees_)
         return scores
 
-    # Looking at it
+    # Inspecting
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much of the variance splits by each feature take away, in the order of ``feature_names_in_``; sums to 1.
+        """Share of each feature in the reduction of variance, in the order of ``feature_names_in_``.
 
-        The mean over the trees. A feature of categories has the sum of its categories.
+        This is the mean over the trees. A categorical feature has the sum over its categories.
         """
         check_is_fitted(self, "trees_")
-        columns = np.mean([tree.importances() for tree in self.trees_], axis=0)
-        sizes = [1 if known is None else len(known) for known in self.preprocessor_.categories_]
+        columns = np.mean([tree.compute_importances() for tree in self.trees_], axis=0)
+        sizes = [1 if categories is None else len(categories) for categories in self.preprocessor_.categories_]
         features = np.repeat(np.arange(len(sizes)), sizes)
-        return normalised(np.bincount(features, columns, len(sizes)))  # a tree without any split counts for nothing
+        return normalise(np.bincount(features, columns, len(sizes)))  # a tree without splits contributes nothing
 
     def rules(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> Node:
-        """A tree as a value, to be printed or drawn: its rules in the features' own units.
+        """Return the rules of a tree, in the units of the features, to print or draw.
 
         Parameters
         ----------
         tree
-            Which one.
+            Number of the tree.
         max_depth
-            How many rules to follow from the root on; by default all.
+            Maximum depth of the rules; by default all are returned.
         classes
-            How many classes to name in each leaf, the most probable ones.
+            Number of classes per leaf, the most probable ones.
         """
         check_is_fitted(self, "trees_")
-        names = {at: self.hierarchy_.classes[at] for at in np.flatnonzero(self.evaluated_).tolist()}
-        return _rules.rules(self.trees_[tree], self.preprocessor_, names, max_depth=max_depth, classes=classes)
+        positions = np.flatnonzero(self.evaluated_).tolist()
+        names = {position: self.hierarchy_.classes[position] for position in positions}
+        return read_rules(self.trees_[tree], self.preprocessor_, names, max_depth=max_depth, classes=classes)
 
     def to_text(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> str:
-        """A tree as text: rules, and of each leaf the number of rows and the most probable classes."""
+        """Return a tree as text: its rules, and for each leaf the number of rows and the most probable classes."""
         return str(self.rules(tree, max_depth=max_depth, classes=classes))

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from chmcnn.baselines.clus import ClusHMC
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn.hierarchy import Hierarchy
 
 
 class ClusEns(ClusHMC):
-    """Clus-Ens: the mean of trees as `ClusHMC` grows them, each on rows drawn with replacement.
+    """Clus-Ens: the mean of the trees of `ClusHMC`, each grown on rows drawn with replacement.
 
-    The level of the F-test is one for all trees, chosen by the AU(PRC) of their mean on validation rows.
+    All trees share one level of the F-test, chosen by the AU(PRC) of their mean on validation rows.
 
     Parameters
     ----------
     n_estimators
-        How many trees.
+        Number of trees.
     n_jobs
-        How many to grow at a time; -1 is one for each core, and None one for each thread that torch may use. The
-        result does not depend on it.
+        Number of trees to grow in parallel; -1 is one per core, and None one per thread of torch. The result does not
+        depend on it.
     variance
-        As in `ClusHMC`. The default is quicker than 1, and not exact.
+        See `ClusHMC`. The default is faster than 1, but not exact.
     hierarchy, significance, min_samples_leaf, depth_weight, validation, threshold, preprocess, evaluated, verbose
         See `ClusHMC`.
     random_state
-        A seed; the same one draws the same rows.
+        Seed of the draws.
 
     Examples
     --------
@@ -74,5 +75,6 @@ class ClusEns(ClusHMC):
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
 
-    def _samples(self, rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def _draw_samples(self, rows: int) -> list[NDArray[np.int64]]:
+        rng = np.random.default_rng(self.seed_)
         return [rng.integers(rows, size=rows) for _ in range(self.n_estimators)]

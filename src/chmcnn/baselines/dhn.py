@@ -1,4 +1,4 @@
-"""DHN: one network says for each class how much speaks for it, and how much against it."""
+"""DHN: a network with an output for each class, and one against it."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _MIXES = [share / 10 for share in range(11)]
 
 
 class DHN(NeuralClassifier):
-    """The max-constraint twice: "yes" goes up to the ancestors of a class, and "no" down to its descendants.
+    """DHN: the max-constraint passes "yes" up to the ancestors of a class, and "no" down to its descendants.
 
-    The network has two outputs for each class, and the loss of C-HMCNN(h) is applied to both: to "yes" with the labels,
-    to "no" with what is not a label, on the hierarchy turned round. A prediction mixes the two, and is coherent without
-    any correction. Parameters are those of `CHMCNNClassifier`, and one more; a ``network`` of your own gives first a
-    logit for the "yes", and then one for the "no" of each class.
+    The network has two outputs per class, and both have the loss of C-HMCNN(h): "yes" with the labels, and "no" with
+    the negated labels on the reversed hierarchy. A prediction mixes the two, and is coherent without a correction.
+    The parameters are those of `CHMCNNClassifier`, and ``mix``. A custom ``network`` returns the "yes" logits of all
+    classes, followed by the "no" logits.
 
     Parameters
     ----------
     mix
-        The share of "yes" in a prediction, from 0 to 1. By default the one of 0, 0.1, ..., 1 with the highest AU(PRC)
-        on the validation rows, once the network is trained; 0.5 without such rows, and while it is trained.
+        Share of "yes" in a prediction, from 0 to 1. By default the best of 0, 0.1, ..., 1 by the AU(PRC) of the trained
+        network on the validation rows. It is 0.5 without such rows, and during training.
 
     Attributes
     ----------
     mix_ : float
-        The share that is used.
+        Share of "yes" in predictions.
 
     Examples
     --------
@@ -60,49 +60,49 @@ class DHN(NeuralClassifier):
         self.mix = mix
 
     def settings_to_save(self) -> dict[str, Any]:
-        """Return the options of the network, and the share that is used."""
+        """Return the options of the network, and the share of "yes"."""
         return super().settings_to_save() | {"mix": self.mix_}
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """Probabilities (rows, classes), from (rows, 2 * classes) logits."""
-        return mixed(outputs, self.hierarchy_, self.mix_)
+        """Return probabilities (rows, classes) from logits (rows, 2 * classes)."""
+        return mix_outputs(outputs, self.hierarchy_, self.mix_)
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         super().resolve(y)
         if self.mix is not None and not (isinstance(self.mix, numbers.Real) and 0 <= self.mix <= 1):
-            raise ChmcnnError(f"mix is {self.mix!r}; expected a number from 0 to 1, or None to find one.")
+            raise ChmcnnError(f"mix is {self.mix!r}; expected a number from 0 to 1, or None to tune it.")
         self.mix_ = 0.5 if self.mix is None else float(self.mix)
 
-    def _loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
-        options: dict[str, Any] = {"mask": self._mask(), "weight": self._class_weights(labels), "validate": False}
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+        options: dict[str, Any] = {"mask": self._get_mask(), "weight": self._weigh_classes(labels), "validate": False}
         loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
         return loss.to(self.device_)
 
-    def _width(self) -> int:
+    def _count_outputs(self) -> int:
         return 2 * len(self.hierarchy_)
 
-    def _validation_scores(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
+    def _score_validation_rows(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
         if self.mix is None:
             outputs = training.predict(network, valid.x, self.device_).float()
             scores = {mix: self._score(outputs, valid.y, mix) for mix in _MIXES}
             self.mix_ = max(_MIXES, key=lambda mix: scores[mix])
             self.best_score_ = scores[self.mix_]
-        return super()._validation_scores(network, valid)
+        return super()._score_validation_rows(network, valid)
 
     def _score(self, outputs: Tensor, y: Tensor, mix: float) -> float:
-        return metrics.auprc(y, mixed(outputs, self.hierarchy_, mix), classes=self.evaluated_)
+        return metrics.auprc(y, mix_outputs(outputs, self.hierarchy_, mix), classes=self.evaluated_)
 
 
-def mixed(outputs: Tensor, hierarchy: Hierarchy, mix: float) -> Tensor:
-    """Coherent probabilities (rows, classes), from logits (rows, 2 * classes): all the "yes", and then all the "no".
+def mix_outputs(outputs: Tensor, hierarchy: Hierarchy, mix: float) -> Tensor:
+    """Return coherent probabilities (rows, classes) from logits (rows, 2 * classes): all "yes", then all "no".
 
-    A class has the most of its descendants' "yes" and the most of its ancestors' "no": no parent has less of the one or
-    more of the other than its child. Each operation below keeps that order, also when it is rounded.
+    A class has the largest "yes" of its descendants and the largest "no" of its ancestors: no parent has a smaller
+    "yes" or a larger "no" than its child. Each operation below preserves this order, even with rounding.
 
     >>> from chmcnn.hierarchy import Hierarchy
     >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
-    >>> mixed(torch.tensor([[-1.0, 1.0, 0.0, -2.0]]), hierarchy, 0.5)
+    >>> mix_outputs(torch.tensor([[-1.0, 1.0, 0.0, -2.0]]), hierarchy, 0.5)
     tensor([[0.6155, 0.6155]])
     """
     yes, no = torch.sigmoid(outputs).unflatten(-1, (2, len(hierarchy))).unbind(-2)
@@ -110,7 +110,7 @@ def mixed(outputs: Tensor, hierarchy: Hierarchy, mix: float) -> Tensor:
 
 
 class _Mirrored(nn.Module):
-    """The loss of "yes", and that of "no"."""
+    """Sum of the losses of "yes" and of "no"."""
 
     def __init__(self, loss: nn.Module, mirrored: nn.Module) -> None:
         super().__init__()
@@ -118,5 +118,5 @@ class _Mirrored(nn.Module):
 
     def forward(self, outputs: Tensor, y: Tensor) -> Tensor:
         yes, no = outputs.unflatten(-1, (2, y.shape[-1])).unbind(-2)
-        both: Tensor = self.loss(yes, y.bool()) + self.mirrored(no, ~y.bool())
-        return both
+        total: Tensor = self.loss(yes, y.bool()) + self.mirrored(no, ~y.bool())
+        return total

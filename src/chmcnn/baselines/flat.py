@@ -1,4 +1,4 @@
-"""What the hierarchy and the networks are worth: a linear model of each class, and local classifiers of hiclass."""
+"""Systems to measure the value of hierarchy and networks: a linear model, and local classifiers of hiclass."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
-_INSTEAD = "Use C-HMCNN, or another system that takes several paths."
+_HINT = "Use C-HMCNN, or another system that allows several paths."
 
 
 class Logistic(FPlusMax):
-    """Logistic regression of each class against all others, without the hierarchy; afterwards the maximum is taken.
+    """Logistic regression of each class, without the hierarchy; the correction is the maximum.
 
-    All classes are one linear layer, trained at once as the networks are: with Adam, a small weight decay, and stopped
-    by the AU(PRC) on the validation rows. So it is not the optimum that a solver would find for each class alone.
-    Parameters are those of `CHMCNNClassifier`; ``widths`` would add hidden layers.
+    All classes form one linear layer, trained like the networks: with Adam, a small weight decay, and early stopping by
+    the AU(PRC) on the validation rows. It is therefore not the optimum that a solver finds for each class.
+    The parameters are those of `CHMCNNClassifier`; ``widths`` adds hidden layers.
 
     >>> from chmcnn.datasets.synthetic import learnable
     >>> data = learnable(rows=60, features=4, classes=6)
@@ -49,25 +49,24 @@ class Logistic(FPlusMax):
 
 
 class HiClass(HierarchicalClassifier):
-    """Local classifiers of the hiclass package: for each class a logistic regression that chooses among its children.
+    """Local classifiers of the hiclass package: for each class, a logistic regression chooses among its children.
 
-    It is for problems with a single path: a tree, or several, and rows with one most specific class each. A class has
-    the probability of its parent times the one that its parent's classifier gives it, so that scores are coherent. A
-    class that no training row has scores 0, and every row is led down to a leaf. Needs
-    ``pip install "chmcnn[compare]"``.
+    The hierarchy is a tree or several trees, and each row has one most specific class. The probability of a class is
+    that of its parent times that of the classifier of its parent, so scores are coherent. A class without training rows
+    scores 0, and every row reaches a leaf. It needs ``pip install "chmcnn[compare]"``.
 
     Parameters
     ----------
     hierarchy, threshold, preprocess, evaluated, random_state
-        As in `CHMCNNClassifier`.
+        See `CHMCNNClassifier`.
     validation
-        Share of the rows to tune thresholds on, where ``fit`` is not given any. The classifiers are trained on all rows
-        in the end.
+        Share of the rows to tune thresholds on if ``fit`` gets no validation data. The final classifiers are trained on
+        all rows.
 
     Attributes
     ----------
     model_ : hiclass.LocalClassifierPerParentNode
-        What was trained.
+        The trained classifiers.
 
     Examples
     --------
@@ -96,9 +95,9 @@ class HiClass(HierarchicalClassifier):
         self.random_state = random_state
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Probabilities (rows, classes) as the local classifiers give them: coherent already."""
+        """Return probabilities (rows, classes) of the local classifiers, which are coherent."""
         check_is_fitted(self, "model_")
-        return self._scores(self.preprocessor_.transform(X))
+        return self._compute_scores(self.preprocessor_.transform(X))
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
@@ -106,26 +105,24 @@ class HiClass(HierarchicalClassifier):
         parents = np.bincount(self.hierarchy_.edges[:, 1], minlength=len(self.hierarchy_))
         if parents.max() > 1:
             name = self.hierarchy_.classes[int(parents.argmax())]
-            above = ", ".join(map(repr, self.hierarchy_.parents(name)))
-            raise ChmcnnError(f"hiclass needs a tree, but class {name!r} has the parents {above}. {_INSTEAD}")
+            names = ", ".join(map(repr, self.hierarchy_.parents(name)))
+            raise ChmcnnError(f"hiclass needs a tree, but class {name!r} has the parents {names}. {_HINT}")
 
-    def _labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
-        labels = super()._labels(X, y)
-        for row, found in enumerate(self.hierarchy_.decode(labels, most_specific=True)):
-            if len(found) != 1:
-                names = ", ".join(map(repr, sorted(found))) or "none"
-                raise LabelError(
-                    f"hiclass needs rows with one most specific class, but row {row} has {names}. {_INSTEAD}"
-                )
+    def _to_labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+        labels = super()._to_labels(X, y)
+        for row, classes in enumerate(self.hierarchy_.decode(labels, most_specific=True)):
+            if len(classes) != 1:
+                names = ", ".join(map(repr, sorted(classes))) or "none"
+                raise LabelError(f"hiclass needs rows with one most specific class, but row {row} has {names}. {_HINT}")
         return labels
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
-        held = None
+        validation_scores = None
         if self.threshold == "tune" and valid is not None:
             self.model_ = self._train_local(train)
-            held = self._scores(valid.arrays()[0])
+            validation_scores = self._compute_scores(valid.arrays()[0])
         self.model_ = self._train_local(train if valid is None else train.concatenate(valid))
-        return held
+        return validation_scores
 
     def _train_local(self, rows: Rows) -> LocalClassifierPerParentNode:
         """Train the local classifiers."""
@@ -136,19 +133,19 @@ class HiClass(HierarchicalClassifier):
         except ModuleNotFoundError:
             raise ChmcnnError('hiclass is not installed: pip install "chmcnn[compare]".') from None
         x, y = rows.arrays()
-        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(x, self._paths(y))
+        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(x, self._to_paths(y))
 
-    def _paths(self, truth: NDArray[np.bool_]) -> NDArray[np.str_]:
-        """The class of each row on each level (rows, levels), by position, and nothing below the last one."""
-        paths = np.full((len(truth), self.hierarchy_.depth + 1), "", dtype=f"<U{len(str(len(self.hierarchy_)))}")
-        rows, classes = truth.nonzero()
+    def _to_paths(self, labels: NDArray[np.bool_]) -> NDArray[np.str_]:
+        """Return the position of the class of each row on each level (rows, levels); empty below the last one."""
+        paths = np.full((len(labels), self.hierarchy_.depth + 1), "", dtype=f"<U{len(str(len(self.hierarchy_)))}")
+        rows, classes = labels.nonzero()
         paths[rows, self.hierarchy_.depths[classes]] = classes.astype(str)
         return paths
 
-    def _scores(self, x: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float32]:
-        """Products of what the local classifiers say, from the top down.
+    def _compute_scores(self, x: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float32]:
+        """Multiply the probabilities of the local classifiers, from the top down.
 
-        hiclass has a ``predict_proba``, whose figures for a row depend on the other rows given with it: it asks only
+        The ``predict_proba`` of hiclass is not used: its result for a row depends on the other rows, as it calls only
         the classifiers of classes that it predicts for some row.
         """
         graph, separator = self.model_.hierarchy_, self.model_.separator_

@@ -1,4 +1,4 @@
-"""HMC-LMLP: one small network for each level of the hierarchy, each told what the one above it predicts."""
+"""HMC-LMLP: a small network for each level of the hierarchy; the predictions of the level above are its inputs."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _Phase = Literal["train", "refit"]
 class LMLP(NeuralClassifier):
     """HMC-LMLP (Cerri et al. 2016): a network with one hidden layer for each level, trained from the top down.
 
-    A network is given the features, and what the network of the level above predicts for the same row. The level of a
-    class is its depth. Afterwards a class scores at most as high as its parents. Classes that are not evaluated are not
-    learnt: they score as high as their parents, and 1 where they have none.
+    The inputs of a network are the features, and the predictions of the network of the level above. The level of a
+    class is its depth. The correction lowers the score of a class to at most those of its parents. Classes that are not
+    evaluated are not trained: they score as high as their parents, and 1 without parents.
 
-    Each level is stopped by its own AU(PRC) on the validation rows; one whose classes no validation row has is trained
-    for as many epochs as the level above it. A refit trains all levels anew on all rows, from the top down: so every
-    network is told predictions of networks trained on the same rows as itself.
+    Each level is stopped by its own AU(PRC) on the validation rows; a level without positive validation rows is trained
+    for as many epochs as the level above it. A refit trains all levels again on all rows, from the top down: every
+    network sees predictions of networks that were trained on the same rows.
 
-    Parameters are those of `CHMCNNClassifier`. A ``network`` of your own is a function of the numbers of inputs and
-    classes, called for every level. Where settings are not published, those here were chosen on validation data.
+    The parameters are those of `CHMCNNClassifier`. A custom ``network`` is a function of the numbers of inputs and
+    classes, called for each level. Settings that are not published were chosen on validation data.
 
     Attributes
     ----------
     history_ : tuple of Epoch
-        What each epoch gave, counted on from level to level; a score is that of the level.
+        Result of each epoch, numbered through all levels; a score is that of the level.
     best_epoch_, best_score_
-        The best epoch of the last level; the AU(PRC) of all levels together on validation data.
+        Best epoch of the last level, and AU(PRC) of all levels together on validation data.
 
     Examples
     --------
@@ -67,75 +67,83 @@ class LMLP(NeuralClassifier):
     }
 
     network_: Cascade
-    _levels: list[NDArray[np.int64]]  # positions of the classes of each level that is learnt
+    _levels: list[NDArray[np.int64]]  # positions of the classes of each level that is trained
 
-    def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> NoReturn:  # noqa: ARG002
-        """Refuse: a level can be trained only when the one above it is ready."""
-        raise ChmcnnError("HMC-LMLP trains one level after the other, and cannot go on: use fit with all rows.")
+    def partial_fit(self, *_args: Features, **_options: LabelsLike) -> NoReturn:
+        """Raise an error: a level can be trained only after the one above it."""
+        raise ChmcnnError("HMC-LMLP trains one level after the other, so it has no partial_fit: use fit with all rows.")
 
     def build_network(self) -> Cascade:
-        """Make new networks, one for each level."""
-        return self._cascade([self._build(level) for level in range(len(self._levels))])
+        """Create new networks, one for each level."""
+        return self._join([self._build(level) for level in range(len(self._levels))])
 
     def _build(self, level: int) -> nn.Module:
-        above = len(self._levels[level - 1]) if level else 0
-        make: Callable[[int, int], nn.Module] = self.network or self._default_network
-        return make(self._columns() + above, len(self._levels[level]))
+        predictions = len(self._levels[level - 1]) if level else 0
+        create: Callable[[int, int], nn.Module] = self.network or self._create_default_network
+        return create(self._count_inputs() + predictions, len(self._levels[level]))
 
-    def _cascade(self, networks: Sequence[nn.Module]) -> Cascade:
+    def _join(self, networks: Sequence[nn.Module]) -> Cascade:
         return Cascade(networks, self._levels, len(self.hierarchy_)).to(self.device_).eval()
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         super().resolve(y)
         if isinstance(self.network, nn.Module):
-            raise ChmcnnError("network is a module; HMC-LMLP needs one for each level: give a function that makes one.")
+            raise ChmcnnError(
+                "network is a module, but HMC-LMLP needs one for each level: pass a function that creates one."
+            )
         depths = self.hierarchy_.depths
         levels = (np.flatnonzero((depths == depth) & self.evaluated_) for depth in range(self.hierarchy_.depth + 1))
         self._levels = [level for level in levels if len(level)]
         if len(self._levels) == 1:
             raise ChmcnnError(
-                f"HMC-LMLP needs classes on several levels, but all {len(self._levels[0])} that count are on one: "
-                "use C-HMCNN, or f+."
+                f"HMC-LMLP needs several levels, but all {len(self._levels[0])} classes that count are on one level. "
+                "Use C-HMCNN, or f+."
             )
 
     def _learn(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
         if not isinstance(data, Rows):
-            raise ChmcnnError("HMC-LMLP needs all rows in memory: give a table in place of a Dataset or DataLoader.")
-        settings = self._settings()
-        once = replace(settings, refit=False)
-        found = self._descend(data, valid, [once] * len(self._levels), "train")
-        self.network_, self.history_ = self._cascade([level.network for level in found]), _number_epochs(found, "train")
-        self.best_epoch_ = len(self.history_) - len(found[-1].history) + found[-1].best_epoch
+            raise ChmcnnError("HMC-LMLP needs all rows in memory: pass a table instead of a Dataset or DataLoader.")
+        settings = self._create_settings()
+        without_refit = replace(settings, refit=False)
+        trained = self._train_levels(data, valid, [without_refit] * len(self._levels), "train")
+        self.network_, self.history_ = (
+            self._join([level.network for level in trained]),
+            _number_epochs(trained, "train"),
+        )
+        self.best_epoch_ = len(self.history_) - len(trained[-1].history) + trained[-1].best_epoch
         self.best_score_ = math.nan
         if valid is None:
             return None
-        held = self._validation_scores(self.network_, valid)
-        self.best_score_ = metrics.auprc(valid.y, held, classes=self.evaluated_)
+        scores = self._score_validation_rows(self.network_, valid)
+        self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
         if settings.refit:
-            best = [replace(once, epochs=level.best_epoch) for level in found]
-            again = self._descend(data.concatenate(valid), None, best, "refit")
-            self.network_ = self._cascade([level.network for level in again])
-            self.history_ += _number_epochs(again, "refit")
-        return held
+            best = [replace(without_refit, epochs=level.best_epoch) for level in trained]
+            refitted = self._train_levels(data.concatenate(valid), None, best, "refit")
+            self.network_ = self._join([level.network for level in refitted])
+            self.history_ += _number_epochs(refitted, "refit")
+        return scores
 
-    def _descend(self, data: Rows, valid: Rows | None, settings: Sequence[Settings], phase: _Phase) -> list[Trained]:
-        """Train a network for each level, from the top down, and tell each what the one before it predicts."""
+    def _train_levels(
+        self, data: Rows, valid: Rows | None, settings: Sequence[Settings], phase: _Phase
+    ) -> list[Trained]:
+        """Train a network for each level, from the top down, with the predictions of the one before it as inputs."""
         trained: list[Trained] = []
-        for level, how in enumerate(settings):
-            checked, chosen = valid, how
+        for level, level_settings in enumerate(settings):
             if trained and valid is not None and not valid.y[:, self._levels[level]].any():
-                checked, chosen = None, replace(how, epochs=trained[-1].best_epoch)
-            trained.append(self._one(level, data, checked, chosen, phase))
+                same_epochs = replace(level_settings, epochs=trained[-1].best_epoch)
+                trained.append(self._train_level(level, data, None, same_epochs, phase))
+            else:
+                trained.append(self._train_level(level, data, valid, level_settings, phase))
             network = trained[-1].network
             data, valid = self._extend(data, network), None if valid is None else self._extend(valid, network)
         return trained
 
-    def _one(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
+    def _train_level(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
         """Train the network of a level."""
         classes = self._levels[level]
-        weights = self._class_weights(data.y.cpu().numpy())
-        with self._display() as progress:
+        weights = self._weigh_classes(data.y.cpu().numpy())
+        with self._open_display() as progress:
             return training.train(
                 partial(self._build, level),
                 Rows(data.x, data.y[:, classes]),
@@ -151,19 +159,19 @@ class LMLP(NeuralClassifier):
             )
 
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:
-        """Return the rows with the predictions of a network as further features, in place of its own further ones."""
+        """Return the features followed by the predictions of a network, without those of the level above."""
         predictions = training.predict(lambda x: torch.sigmoid(network(x)), rows.x, self.device_).clone()
-        features: Any = rows.x[:, : self._columns()]
+        features: Any = rows.x[:, : self._count_inputs()]
         if isinstance(features, Tensor):
             return Rows(torch.cat([features, predictions], dim=1), rows.y)
         return Rows(sparse.hstack([features, sparse.csr_array(predictions.cpu().numpy())], format="csr"), rows.y)
 
 
 class Cascade(nn.Module):
-    """Networks of which each is given the features, and the probabilities that the one before it gives.
+    """A chain of networks: the inputs of each are the features and the probabilities of the one before it.
 
     >>> network = Cascade([nn.Linear(5, 1), nn.Linear(6, 2)], [np.array([1]), np.array([0, 3])], classes=4)
-    >>> network(torch.zeros(8, 5)).shape  # the third class is of no level: its logit is infinite
+    >>> network(torch.zeros(8, 5)).shape  # the third class is on no level: its logit is infinite
     torch.Size([8, 4])
     """
 
@@ -172,13 +180,13 @@ class Cascade(nn.Module):
     def __init__(self, networks: Sequence[nn.Module], levels: Sequence[NDArray[np.int64]], classes: int) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
-        learnt = np.concatenate(levels)
-        order = np.full(classes, len(learnt))
-        order[learnt] = np.arange(len(learnt))
+        trained = np.concatenate(levels)
+        order = np.full(classes, len(trained))
+        order[trained] = np.arange(len(trained))
         self.register_buffer("order", torch.tensor(order), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits of all classes, (rows, classes)."""
+        """Return the logits (rows, classes) of all classes."""
         inputs, outputs = x, []
         for network in self.networks:
             outputs.append(network(inputs))
@@ -187,7 +195,7 @@ class Cascade(nn.Module):
 
 
 def _number_epochs(levels: Sequence[Trained], phase: _Phase) -> tuple[Epoch, ...]:
-    """The epochs of all levels, with numbers that go on from level to level."""
+    """Return the epochs of all levels, numbered through."""
     epochs: list[Epoch] = []
     for level in levels:
         before = len(epochs)

@@ -86,7 +86,7 @@ class ModelOutput(OptionGroup):
         files: Mapping[str, bytes] | None = None,
     ) -> None:
         """Write the model with its report and other files, all at once."""
-        from chmcnn.estimator import save
+        from chmcnn.estimator import save_model
         from chmcnn.report.training_page import page
 
         rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
@@ -99,7 +99,7 @@ class ModelOutput(OptionGroup):
             "best epoch": str(model.best_epoch_),
         }
         report = page(model, parts.train, evaluation, title=f"chmcnn: {parts.title}", facts=facts)
-        save(model, self.output, force=self.force, further={REPORT: report.encode(), **(files or {})})
+        save_model(model, self.output, force=self.force, extra_files={REPORT: report.encode(), **(files or {})})
 
     def result(self, model: CHMCNNClassifier, evaluation: Evaluation | None) -> dict[str, JSONValue]:
         """Return the result of a training, for machines."""

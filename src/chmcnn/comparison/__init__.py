@@ -1,7 +1,7 @@
-"""Comparisons of several systems on several data sets, with several seeds or folds; each result is kept in a file."""
+"""Comparisons of several systems on several data sets, with several seeds or folds; each result is stored in a file."""
 
 from chmcnn.comparison._compare import RUNS, Plan, compare, prepare
-from chmcnn.comparison._grid import PRELOAD, Execution, Progress, results
+from chmcnn.comparison._grid import PRELOAD, Execution, Progress, iterate_results
 from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, run, versions
 from chmcnn.comparison._splits import Source, Split, compute_digest
 from chmcnn.comparison._summary import Comparison
@@ -22,8 +22,8 @@ __all__ = [
     "compare",
     "compute_digest",
     "find_finished",
+    "iterate_results",
     "prepare",
-    "results",
     "run",
     "versions",
 ]

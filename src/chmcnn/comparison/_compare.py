@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chmcnn._wording import nearest
 from chmcnn.baselines import SYSTEMS, system
-from chmcnn.comparison._grid import Execution, results
+from chmcnn.comparison._grid import Execution, iterate_results
 from chmcnn.comparison._runs import PlannedRun, RunSpec
 from chmcnn.comparison._splits import Source
 from chmcnn.comparison._summary import Comparison, summarise
@@ -56,7 +56,7 @@ class Plan:
     missing: Missing = "last"
 
     def __post_init__(self) -> None:
-        """Refuse a plan that cannot be run."""
+        """Raise an error for a plan that cannot be run."""
         if not self.systems:
             raise ChmcnnError(f"systems is empty; choose from {', '.join(SYSTEMS)}.")
         for number, name in enumerate(self.systems):
@@ -94,14 +94,14 @@ def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Exec
     plan
         Systems, seeds or folds, options.
     folder
-        Results are kept in it, one file each; an interrupted comparison resumes from them.
+        Folder of the results, one file each; an interrupted comparison resumes from them.
     execution
-        Number of processes, or an executor; what to record; whom to notify.
+        Number of processes or an executor, the command to record, and a function to report progress to.
     """
     _refuse_duplicates([source.name for source in sources])
     loaded = [source.load() for source in sources]
     _refuse_small(loaded, plan)
-    # The worker loads a data set of the benchmark itself, and where it has no validation rows the seed draws them.
+    # A worker loads a benchmark data set itself; if it has no validation rows, the seed draws them.
     planned = [
         PlannedRun(spec, source if plan.folds is None else in_memory, digest)
         for source, in_memory in zip(sources, loaded, strict=True)
@@ -109,7 +109,7 @@ def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Exec
         for spec in plan.specify(source.name)
     ]
     planned.sort(key=lambda item: item.spec.fold or item.spec.seed)
-    runs = dict(results(planned, folder / RUNS, execution))
+    runs = dict(iterate_results(planned, folder / RUNS, execution))
     return summarise(
         [runs[item.spec.path(folder / RUNS)] for item in planned],
         systems=plan.systems,

@@ -1,4 +1,4 @@
-"""Many runs: finished ones are read, and the others are run in parallel."""
+"""Many runs: finished ones are read, the others are executed in parallel."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Execution:
             self.progress(result, fresh=fresh)
 
 
-def results(
+def iterate_results(
     planned: Sequence[PlannedRun], folder: Path, execution: Execution | None = None
 ) -> Iterator[tuple[Path, Run]]:
     """Yield each result with the path of its file: finished ones first, those that another process runs last."""

@@ -1,4 +1,4 @@
-"""One run: a system is trained and tested on a data set with one seed or fold, and the result is kept in a file.
+"""One run: a system is trained and tested on a data set with one seed or fold, and the result is stored in a file.
 
 A finished run is never repeated, and no two processes execute the same one at once.
 """
@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from chmcnn import __version__, metrics
+from chmcnn import metrics
 from chmcnn._io import results, strict_json
+from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
 from chmcnn.baselines import system
 from chmcnn.classifier import CHMCNNClassifier
@@ -102,7 +103,7 @@ class Run:
 
 
 class PlannedRun(NamedTuple):
-    """A run with its data, and the digest of them."""
+    """A run with its data and their digest."""
 
     spec: RunSpec
     source: Source
@@ -193,7 +194,7 @@ def read(path: Path) -> Run:
 
 
 def collect(folder: Path) -> pd.DataFrame:
-    """Return all results of a folder, one row each: the specification, the figures, or the reason for their lack."""
+    """Return all results of a folder, one row each: specification, figures, and the reason if there are none."""
     runs = {path: read(path) for path in sorted(folder.glob("[!.]*.json"))}
     for path, result in runs.items():
         expected = result.spec.path(folder)
@@ -240,16 +241,14 @@ def _measure(spec: RunSpec, split: Split) -> Figures:
     scores = model.correct(raw).numpy()
     predicted, after = time.perf_counter(), _measure_peak()
     parents, children = model.hierarchy_.edges[model.evaluated_[model.hierarchy_.edges].all(axis=1)].T
-    contradictions = (
-        raw[:, children] > raw[:, parents]
-    ).numpy()  # of evaluated classes: some systems do not learn roots
+    violated = (raw[:, children] > raw[:, parents]).numpy()  # only evaluated classes: some systems do not train roots
     best = getattr(model, "best_score_", None)
     return Figures(
         auprc=metrics.auprc(split.test.Y, scores, classes=model.evaluated_),
         validation_auprc=best if best is not None and np.isfinite(best) else None,
         best_epoch=getattr(model, "best_epoch_", None),
-        violations_before=int(contradictions.sum()),
-        violations_before_share=float(contradictions.sum() / max(contradictions.size, 1)),
+        violations_before=int(violated.sum()),
+        violations_before_share=float(violated.sum() / max(violated.size, 1)),
         violations_after=metrics.violations(scores, model.hierarchy_).number,
         fit_seconds=fitted - start,
         predict_seconds=predicted - fitted,
@@ -274,7 +273,7 @@ def _to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _warm_up() -> None:
-    """Train a small network, so that what libraries load at first use is not counted as the system's cost."""
+    """Train a small network, so that the costs of the system do not include what libraries load at first use."""
     tree = Hierarchy.from_edges([("a", "b")])
     CHMCNNClassifier(tree, epochs=1, widths=(4,), random_state=0).fit(np.eye(8), [{"b"}, {"a"}] * 4)
 

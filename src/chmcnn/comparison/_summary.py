@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from chmcnn.significance import Friedman, Missing, Nemenyi
 
 ALPHA = 0.05
-ENOUGH = 6
+MIN_DATASETS = 6
 """Number of data sets that a test over data sets needs: with 5, no two systems can differ at the level of 0.05."""
-REPEATS = 3
+MIN_REPEATS = 3
 """Number of folds or random splits that a test on one data set needs."""
 
 
@@ -154,7 +154,7 @@ def summarise(
 
 
 def _mask_incomplete(table: pd.DataFrame, reasons: Mapping[tuple[str, str], str]) -> pd.DataFrame:
-    """Remove all figures of a system on a data set where one lacks: a mean of some seeds is not one of all."""
+    """Remove all figures of a system on a data set where one is missing: a mean over some seeds is not comparable."""
     figures = list(NUMBERS)
     table[figures] = table[figures].astype(float)
     for dataset, system in reasons:
@@ -171,7 +171,11 @@ def _select_ranked(means: pd.DataFrame, missing: Missing) -> pd.DataFrame:
 def _run_tests(table: pd.DataFrame, means: pd.DataFrame, ranked: pd.DataFrame, drawn: Mapping[str, bool]) -> _Tests:
     if means.shape[1] < 2:
         return _Tests(notes=("There is only one system, so there is nothing to compare it with.",))
-    return _test_over_datasets(ranked, means) if len(ranked) >= ENOUGH else _test_each(table, means, drawn, len(ranked))
+    return (
+        _test_over_datasets(ranked, means)
+        if len(ranked) >= MIN_DATASETS
+        else _test_each(table, means, drawn, len(ranked))
+    )
 
 
 def _test_over_datasets(ranked: pd.DataFrame, means: pd.DataFrame) -> _Tests:
@@ -188,7 +192,7 @@ def _test_over_datasets(ranked: pd.DataFrame, means: pd.DataFrame) -> _Tests:
         notes.append(str(error))
     control, *others = means.columns
     p_values = {name: p for name in others if (p := _test_pair(means[control], means[name])) is not None}
-    pairs = _correct(None, p_values)
+    pairs = _correct_pairs(None, p_values)
     if pairs:
         notes.append(_explain_stars(pairs, control, "Wilcoxon over data sets, Holm's correction"))
     return _Tests(friedman, nemenyi, pairs, tuple(notes))
@@ -197,7 +201,7 @@ def _test_over_datasets(ranked: pd.DataFrame, means: pd.DataFrame) -> _Tests:
 def _test_pair(a: pd.Series[float], b: pd.Series[float]) -> float | None:
     """Return Wilcoxon's p-value, exact for few data sets without ties; None where there are too few."""
     differences = (a - b).dropna().round(12)
-    if len(differences) < ENOUGH:
+    if len(differences) < MIN_DATASETS:
         return None
     if not differences.any():
         return 1.0
@@ -210,12 +214,12 @@ def _test_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, boo
     notes = []
     if len(means) > 1:
         sets = _wording.count(ranked, "data set")
-        notes.append(f"No test over data sets: {sets} can be ranked, but the test needs at least {ENOUGH}.")
+        notes.append(f"No test over data sets: {sets} can be ranked, but the test needs at least {MIN_DATASETS}.")
     fixed = [name for name in means.index if not drawn[name]]
     if fixed:
         notes.append(
             f"No test on {', '.join(fixed)}: all seeds share the same test rows, so they say nothing about other rows. "
-            f"Use folds, or at least {ENOUGH} data sets."
+            f"Use folds, or at least {MIN_DATASETS} data sets."
         )
     pairs: list[Pair] = []
     for name in means.index.difference(fixed, sort=False):
@@ -225,7 +229,7 @@ def _test_each(table: pd.DataFrame, means: pd.DataFrame, drawn: Mapping[str, boo
         notes.append(_explain_stars(pairs, means.columns[0], how))
     elif len(fixed) < len(means):
         notes.append(
-            f"No test on one data set: it needs at least {REPEATS} folds or seeds, and results of two systems."
+            f"No test on one data set: it needs at least {MIN_REPEATS} folds or seeds, and results of two systems."
         )
     return _Tests(pairs=tuple(pairs), notes=tuple(notes))
 
@@ -236,7 +240,7 @@ def _test_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[P
     folds = table["folds"].iloc[0]
     split = "seed" if pd.isna(folds) else "fold"
     scores = table.pivot_table(index=split, columns="system", values="auprc")
-    if len(scores) < REPEATS or control not in complete:
+    if len(scores) < MIN_REPEATS or control not in complete:
         return ()
     share = TEST_SHARE if pd.isna(folds) else 1 / folds
     p_values = {
@@ -244,7 +248,7 @@ def _test_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[P
         for name in others
         if name in complete
     }
-    return _correct(dataset, p_values)
+    return _correct_pairs(dataset, p_values)
 
 
 def _explain_stars(pairs: Sequence[Pair], control: str, how: str) -> str:
@@ -253,6 +257,6 @@ def _explain_stars(pairs: Sequence[Pair], control: str, how: str) -> str:
     return f"{start} from {control} ({how}; level {ALPHA})."
 
 
-def _correct(dataset: str | None, p_values: Mapping[str, float]) -> tuple[Pair, ...]:
+def _correct_pairs(dataset: str | None, p_values: Mapping[str, float]) -> tuple[Pair, ...]:
     corrected = significance.holm(list(p_values.values()))
     return tuple(Pair(dataset, name, p) for name, p in zip(p_values, corrected, strict=True))

@@ -1,8 +1,8 @@
-"""The base classes of all systems: what a scikit-learn estimator for classes in a hierarchy needs."""
+"""The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._explain import Explanation
-from chmcnn.estimator._model_files import save
+from chmcnn.estimator._model_files import save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 
@@ -13,5 +13,5 @@ __all__ = [
     "NeuralClassifier",
     "Preset",
     "PresetName",
-    "save",
+    "save_model",
 ]

@@ -1,4 +1,4 @@
-"""The base class of all systems: labels and features as users have them, validation rows, thresholds, label sets."""
+"""The base class of all systems: labels, features, validation rows, thresholds and predictions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from chmcnn.constraint import delegates, max_constraint, min_constraint
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator import _thresholds
 from chmcnn.estimator._explain import Explanation, explain
+from chmcnn.estimator._thresholds import tune_thresholds
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
@@ -45,16 +45,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     thresholds_: NDArray[np.float64]
 
     correction: ClassVar[Literal["max", "min"]] = "max"
-    """How scores become coherent: by the maximum over descendants, or the minimum over ancestors."""
+    """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
 
     # Implemented by each system
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
-        """Train, and return coherent scores of the validation rows by a model that has not trained on them."""
+        """Train, and return coherent scores of the validation rows, by a model that was not trained on them."""
         raise NotImplementedError
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Probabilities (rows, classes) as the system has them before they are made coherent."""
+        """Return probabilities (rows, classes) before the correction."""
         raise NotImplementedError
 
     # Training
@@ -67,15 +67,15 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         X
             Features (rows, features): an array, a sparse matrix or a DataFrame.
         y
-            Label sets of names, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
+            Label sets, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
         validation_data
-            Features and labels to stop by and to tune thresholds on, in place of a share of the rows.
+            Features and labels for early stopping and for tuning thresholds, instead of a share of the rows.
         """
         before = dict(self.__dict__)
         try:
             self._fit(X, y, validation_data)
         except BaseException:
-            self.__dict__ = before  # a failed training leaves the model as it was
+            self.__dict__ = before  # a failed training leaves the model unchanged
             raise
         return self
 
@@ -84,38 +84,40 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
         if self.threshold == "tune" and valid is None:
-            raise ChmcnnError("threshold='tune' needs validation data: give validation_data, or a validation share.")
-        self.thresholds_ = self._thresholds(valid, self._learn(train, valid))
+            raise ChmcnnError(
+                "threshold='tune' needs validation rows: pass validation_data=, or a validation= above 0."
+            )
+        self.thresholds_ = self._choose_thresholds(valid, self._learn(train, valid))
 
     # Predicting
 
     def predict_proba(self, X: Features) -> NDArray[np.float32]:
-        """Probabilities (rows, classes), in the order of ``hierarchy_.classes``; never incoherent."""
+        """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
         return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
 
     def predict(self, X: Features) -> NDArray[np.int8]:
-        """Predicted labels as a 0/1 matrix (rows, classes), closed under ancestors."""
+        """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors."""
         return (self.predict_proba(X) >= self.thresholds_).astype(np.int8)
 
     def predict_labels(self, X: Features, *, most_specific: bool = False) -> list[set[str]]:
-        """Predicted label sets, with all ancestors; or only the most specific classes."""
+        """Return predicted label sets, with all ancestors or only the most specific classes."""
         return self.hierarchy_.decode(self.predict(X), most_specific=most_specific)
 
     def score(self, X: Features, y: LabelsLike, sample_weight: None = None) -> float:
-        """AU(PRC) of all rows and the classes that count, the measure of the paper."""
+        """Return the AU(PRC) of all rows and evaluated classes, the measure of the paper."""
         if sample_weight is not None:
-            raise ChmcnnError("sample_weight is not supported: the AU(PRC) counts all rows alike.")
+            raise ChmcnnError("sample_weight is not supported: all rows have the same weight in the AU(PRC).")
         scores = self.predict_proba(X)
-        return metrics.auprc(self._matrix(y), scores, classes=self.evaluated_)
+        return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
 
     def explain(self, X: Features) -> list[Explanation]:
-        """Return for each row the predicted part of the hierarchy, with scores and delegates."""
+        """Return the predicted part of the hierarchy for each row, with scores and delegates."""
         raw = torch.from_numpy(self.uncorrected_proba(X))
-        scores, chosen = self.correct(raw).numpy(), self.delegates(raw).numpy()
-        return [explain(self.hierarchy_, row, by, self.thresholds_) for row, by in zip(scores, chosen, strict=True)]
+        scores, positions = self.correct(raw).numpy(), self.delegates(raw).numpy()
+        return [explain(self.hierarchy_, *row, self.thresholds_) for row in zip(scores, positions, strict=True)]
 
     def delegates(self, scores: Tensor) -> Tensor:
-        """Return the position of the delegate of each class, from scores that are not corrected yet."""
+        """Return the position of the delegate of each class, from scores before the correction."""
         if self.correction == "max":
             return delegates(scores, self.hierarchy_)
         return delegates(-scores, self.hierarchy_.reversed)
@@ -126,16 +128,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return constrain(scores, self.hierarchy_)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say what it takes: several labels, missing values, sparse matrices."""
+        """Tell scikit-learn what is supported: several labels, missing values, sparse matrices."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True  # the score is no accuracy
+        tags.classifier_tags.poor_score = True  # the score is not an accuracy
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
-    # Before the training
+    # Preparing a training
 
     def _check(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> NDArray[np.bool_]:
         """Check the parameters and the labels, and return the labels as a matrix."""
@@ -144,19 +146,19 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if any(getattr(getattr(part, "dtype", None), "kind", "") == "c" for part in (X, y)):
             raise ChmcnnError("Complex data not supported: use real numbers in X and y.")
         self.resolve(y if classes is None else classes)
-        labels = self._labels(X, y)
+        labels = self._to_labels(X, y)
         if not labels[:, self.evaluated_].any():
             raise LabelError("No row has any of the classes that count: there is nothing to learn.")
         return labels
 
-    def _labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+    def _to_labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
         """Return labels with all ancestors as a matrix, one row for each row of X."""
-        labels, rows = self._matrix(y), _num_samples(X)
+        labels, rows = self._to_matrix(y), _num_samples(X)
         if rows != len(labels):
             raise LabelError(f"X has {rows} rows, but y has labels of {len(labels)}.")
         return labels
 
-    def _matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
+    def _to_matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
         try:
             return dense_label_matrix(y, self.hierarchy_)
         except ChmcnnError as error:
@@ -169,63 +171,65 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
             kind = type(self.hierarchy).__name__
-            raise ChmcnnError(f"hierarchy is of type {kind}; expected a Hierarchy, such as from Hierarchy.from_edges.")
+            raise ChmcnnError(
+                f"hierarchy is of type {kind}; expected a Hierarchy, for example from Hierarchy.from_edges."
+            )
         self._check_settings()
         self.seed_ = choose_seed(self.random_state)
         self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
-        self.evaluated_ = _evaluated(self.evaluated, self.hierarchy_)
+        self.evaluated_ = _check_evaluated(self.evaluated, self.hierarchy_)
 
     def _check_settings(self) -> None:
         for name, setting in SETTINGS.items():
             value = getattr(self, name, setting.default)
-            optional = setting.default is None  # the preset decides
+            optional = setting.default is None  # the preset has a value
             if name != "preset" and not (optional and value is None):  # each system has its own presets
                 check(name, value)
 
     def _split(self, X: Features, labels: NDArray[np.bool_], validation_data: Features) -> tuple[Rows, Rows | None]:
-        """Return training and validation rows: those passed, or drawn by the seed. None where they have no label."""
+        """Return training and validation rows, passed or drawn by the seed; None if drawn rows have no label."""
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 kind = type(validation_data).__name__
                 raise ChmcnnError(f"validation_data is of type {kind}; expected a pair (X, y), in the form of X and y.")
-            valid = self._labels(*validation_data)
-            return self._first_rows(X, labels), self._rows(validation_data[0], valid)
+            valid_labels = self._to_labels(*validation_data)
+            return self._fit_transform_rows(X, labels), self._to_rows(validation_data[0], valid_labels)
         size = round(self.validation * len(labels))
         order = np.random.default_rng(self.seed_).permutation(len(labels))
-        train, held = np.sort(order[size:]), np.sort(order[:size])
-        if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, held)):
-            return self._first_rows(X, labels), None
-        rows = self._first_rows(_safe_indexing(X, train), labels[train])
-        return rows, self._rows(_safe_indexing(X, held), labels[held])
+        train, valid = np.sort(order[size:]), np.sort(order[:size])
+        if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, valid)):
+            return self._fit_transform_rows(X, labels), None
+        rows = self._fit_transform_rows(_safe_indexing(X, train), labels[train])
+        return rows, self._to_rows(_safe_indexing(X, valid), labels[valid])
 
-    def _first_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+    def _fit_transform_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
         """Fit the preprocessing on training rows, and apply it."""
         self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
         self.n_features_in_ = self.preprocessor_.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(self.preprocessor_, "feature_names_in_"):
             self.feature_names_in_ = self.preprocessor_.feature_names_in_
-        return self._rows(X, labels)
+        return self._to_rows(X, labels)
 
-    def _rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
-        return Rows(self._features(X), torch.tensor(labels))
+    def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+        return Rows(self._preprocess(X), torch.tensor(labels))
 
-    def _features(self, X: Features) -> Matrix:
+    def _preprocess(self, X: Features) -> Matrix:
         """Preprocess features."""
         x = self.preprocessor_.transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
 
-    def _thresholds(self, valid: Rows | None, scores: NDArray[np.floating] | None) -> NDArray[np.float64]:
-        """Return one threshold for all classes, or those tuned on scores of validation rows."""
+    def _choose_thresholds(self, valid: Rows | None, scores: NDArray[np.floating] | None) -> NDArray[np.float64]:
+        """Return the threshold of each class: one for all, or tuned on scores of validation rows."""
         if self.threshold != "tune":
             return np.full(len(self.hierarchy_), float(self.threshold))
         if valid is None or scores is None:
             return np.full(len(self.hierarchy_), 0.5)
-        return _thresholds.tune(valid.y.numpy(force=True), scores, self.hierarchy_)
+        return tune_thresholds(valid.y.numpy(force=True), scores, self.hierarchy_)
 
 
-def _evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:
+def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:
     mask = np.array([name not in ROOTS for name in hierarchy]) if evaluated is None else np.asarray(evaluated)
     if mask.shape != (len(hierarchy),) or mask.dtype != np.bool_ or not mask.any():
         raise ChmcnnError(

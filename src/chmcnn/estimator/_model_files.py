@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-import chmcnn
 from chmcnn._io.strict_json import dumps
+from chmcnn._version import __version__
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ModelError
 from chmcnn.hierarchy import Hierarchy
@@ -24,18 +24,21 @@ from chmcnn.training import Epoch, optimizer_tensors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from chmcnn.estimator._neural import NetworkLike, NeuralClassifier
+    from chmcnn.estimator._neural import NeuralClassifier
+    from chmcnn.estimator._parameters import NetworkLike
 
     Model = TypeVar("Model", bound=NeuralClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
 _FACTS, _TENSORS = "model.json", "model.safetensors"
-_NOT_KEPT = {"hierarchy", "network", "device", "evaluated", "random_state", "checkpoint", "verbose"}
-"""Parameters that are kept in another form, or are for the user of a model to say."""
+_NOT_STORED = {"hierarchy", "network", "device", "evaluated", "random_state", "checkpoint", "verbose"}
+"""Parameters that are stored in another form, or that the user sets when loading."""
 
 
-def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[str, bytes] | None = None) -> None:
-    """Write a folder, all at once: beside its place first, then renamed. ``further`` files, by name, go in as well."""
+def save_model(
+    model: NeuralClassifier, path: Path, *, force: bool, extra_files: Mapping[str, bytes] | None = None
+) -> None:
+    """Write a model folder atomically, with extra files by name: to a temporary folder, which is then renamed."""
     if path.exists() and not force:
         raise ModelError("already exists; choose another folder, or use force=True to overwrite it", path)
     if path.exists() and not (path / _FACTS).is_file():
@@ -44,11 +47,11 @@ def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[s
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
     except OSError as error:
-        raise ModelError(f"it cannot be written: {error.strerror}", path) from None
+        raise ModelError(f"cannot be written: {error.strerror}", path) from None
     old = temporary.with_name(f"{temporary.name}-old")
     try:
         _write(model, temporary)
-        for name, content in (further or {}).items():
+        for name, content in (extra_files or {}).items():
             (temporary / name).write_bytes(content)
         temporary.chmod(0o755)
         if path.exists():
@@ -56,7 +59,7 @@ def save(model: NeuralClassifier, path: Path, *, force: bool, further: Mapping[s
         temporary.rename(path)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise ModelError(f"it cannot be written: {error.strerror or error}", path) from None
+        raise ModelError(f"cannot be written: {error.strerror or error}", path) from None
     finally:
         if old.exists() and not path.exists():
             old.rename(path)
@@ -80,16 +83,16 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     facts: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
-        "chmcnn": chmcnn.__version__,
+        "chmcnn": __version__,
         "torch": str(torch.__version__),
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         "system": type(model).__name__,
-        "settings": {name: getattr(model, name) for name in _kept(model)} | model.settings_to_save(),
+        "settings": {name: getattr(model, name) for name in _list_stored(model)} | model.settings_to_save(),
         "seed": model.seed_,
         "epochs of partial_fit": 0 if state is None else state.epoch,
         "own network": model.network is not None,
-        **_input(model),
+        **_describe_input(model),
         "best epoch": model.best_epoch_,
         "best score": model.best_score_,
         "history": [asdict(epoch) for epoch in model.history_],
@@ -99,13 +102,13 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
 
 
-def _kept(model: NeuralClassifier) -> list[str]:
-    """The names of the settings that are kept as they are."""
-    return [name for name in model.get_params(deep=False) if name not in _NOT_KEPT]
+def _list_stored(model: NeuralClassifier) -> list[str]:
+    """Return the names of the parameters that are stored unchanged."""
+    return [name for name in model.get_params(deep=False) if name not in _NOT_STORED]
 
 
-def _input(model: NeuralClassifier) -> dict[str, Any]:
-    """What rows look like."""
+def _describe_input(model: NeuralClassifier) -> dict[str, Any]:
+    """Return the form of the features."""
     if model.streamed_:
         return {"shape": model.feature_shape_}
     return {
@@ -116,21 +119,21 @@ def _input(model: NeuralClassifier) -> dict[str, Any]:
 
 
 def _digest(facts: dict[str, Any]) -> str:
-    """A checksum of all facts but itself."""
+    """Return a checksum of all facts except itself."""
     content = dumps({name: value for name, value in facts.items() if name != "digest"})
     return hashlib.sha256(json.dumps(json.loads(content), sort_keys=True).encode()).hexdigest()
 
 
-def load(cls: type[Model], path: Path, *, network: NetworkLike, device: str) -> Model:
-    """Read a folder that `save` wrote."""
-    facts = _facts(path)
-    tensors = _tensors(path, facts)
+def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: str) -> Model:
+    """Read a folder that `save_model` wrote."""
+    facts = _read_facts(path)
+    tensors = _read_tensors(path, facts)
     if facts.get("system") != cls.__name__:
-        raise ModelError(f"it is a {facts.get('system')}, not a {cls.__name__}: load it with that class", path)
+        raise ModelError(f"a model of {facts.get('system')}, not of {cls.__name__}; load it with its own class", path)
     if facts.get("own network") and network is None:
-        raise ModelError("it was trained with a network of its own: give network=, as it was for training", path)
+        raise ModelError("the model has a custom network; pass network=, as for training", path)
     try:
-        settings = {name: facts["settings"][name] for name in _kept(cls())}
+        settings = {name: facts["settings"][name] for name in _list_stored(cls())}
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
             network=network,
@@ -141,32 +144,32 @@ def load(cls: type[Model], path: Path, *, network: NetworkLike, device: str) -> 
         )
         _restore(model, facts, tensors)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
-        raise ModelError(f"it does not fit together: {str(error).splitlines()[0]}", path) from None
+        raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None
     return model
 
 
-def _facts(path: Path) -> dict[str, Any]:
+def _read_facts(path: Path) -> dict[str, Any]:
     file = path / _FACTS
     if not file.is_file():
-        raise ModelError(f"there is no {_FACTS} in it; expected a folder that CHMCNNClassifier.save wrote", path)
+        raise ModelError(f"the folder has no {_FACTS}; expected a folder written by CHMCNNClassifier.save", path)
     try:
         facts = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ModelError(f"the file is not whole, or was altered: {error}", file) from None
+        raise ModelError(f"the file is incomplete or was changed: {error}", file) from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
-        raise ModelError(f'it is not a model; expected an object with "format": "{_FORMAT}"', file)
+        raise ModelError(f'not a model; expected an object with "format": "{_FORMAT}"', file)
     if facts.get("version") != _VERSION:
         raise ModelError(
-            f"it has version {facts.get('version')!r}, however this chmcnn {chmcnn.__version__} reads {_VERSION}: "
-            f"chmcnn {facts.get('chmcnn')} wrote it; use that one, or a newer one",
+            f"the model has version {facts.get('version')!r}, but chmcnn {__version__} reads version {_VERSION}; use "
+            f"chmcnn {facts.get('chmcnn')}, which wrote it, or a newer one",
             file,
         )
     if facts.get("digest") != _digest(facts):
-        raise ModelError("the file was altered after it was written", file)
+        raise ModelError("the file was changed after it was written", file)
     return facts
 
 
-def _tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
+def _read_tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load as load_tensors
 
@@ -176,9 +179,7 @@ def _tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
     if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
-        raise ModelError(
-            f"the file is not the one that {_FACTS} was written with: it is not whole, or was altered", file
-        )
+        raise ModelError(f"the file does not match {_FACTS}: it is incomplete or was changed", file)
     try:
         return load_tensors(content)
     except SafetensorError as error:
@@ -191,8 +192,8 @@ def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, 
     model.thresholds_ = tensors["thresholds"].numpy()
     if model.thresholds_.shape != (len(model.hierarchy_),):
         raise ModelError(f"thresholds have shape {model.thresholds_.shape}; expected {len(model.hierarchy_)}")
-    model.history_ = tuple(Epoch(**{**epoch, "score": _number(epoch["score"])}) for epoch in facts["history"])
-    model.best_epoch_, model.best_score_ = facts["best epoch"], _number(facts["best score"])
+    model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
+    model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
     network = model.build_network()
     weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
     network.load_state_dict(weights)
@@ -207,27 +208,29 @@ def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict
         model.n_features_in_ = math.prod(model.feature_shape_)
         return
     model.feature_shape_ = tensors["means"].shape
-    found = model.preprocessor_ = _preprocessor(facts, tensors, standardise=model.preprocess)
-    model.n_features_in_ = found.n_features_in_
-    if hasattr(found, "feature_names_in_"):
-        model.feature_names_in_ = found.feature_names_in_
+    preprocessor = model.preprocessor_ = _restore_preprocessor(facts, tensors, standardise=model.preprocess)
+    model.n_features_in_ = preprocessor.n_features_in_
+    if hasattr(preprocessor, "feature_names_in_"):
+        model.feature_names_in_ = preprocessor.feature_names_in_
 
 
-def _number(value: float | None) -> float:
-    """A number that JSON may have no form for."""
+def _restore_number(value: float | None) -> float:
+    """Return a number; JSON stores NaN as null."""
     return math.nan if value is None else value
 
 
-def _preprocessor(facts: dict[str, Any], tensors: dict[str, torch.Tensor], *, standardise: bool) -> Preprocessor:
-    found = Preprocessor(standardise=standardise)
-    found.categories_ = [None if known is None else tuple(known) for known in facts["categories"]]
-    found.means_, found.scales_ = tensors["means"].numpy(), tensors["scales"].numpy()
-    found.sparse_ = facts["sparse"]
+def _restore_preprocessor(
+    facts: dict[str, Any], tensors: dict[str, torch.Tensor], *, standardise: bool
+) -> Preprocessor:
+    preprocessor = Preprocessor(standardise=standardise)
+    preprocessor.categories_ = [None if names is None else tuple(names) for names in facts["categories"]]
+    preprocessor.means_, preprocessor.scales_ = tensors["means"].numpy(), tensors["scales"].numpy()
+    preprocessor.sparse_ = facts["sparse"]
     features = facts["features"]
-    found.n_features_in_ = features if isinstance(features, int) else len(features)
+    preprocessor.n_features_in_ = features if isinstance(features, int) else len(features)
     if not isinstance(features, int):
-        found.feature_names_in_ = np.array(features, dtype=object)
-    columns = len(found.get_feature_names_out())
-    if found.means_.shape != (columns,) or found.scales_.shape != (columns,):
-        raise ModelError(f"there are {columns} columns, however means of shape {found.means_.shape}")
-    return found
+        preprocessor.feature_names_in_ = np.array(features, dtype=object)
+    columns = len(preprocessor.get_feature_names_out())
+    if preprocessor.means_.shape != (columns,) or preprocessor.scales_.shape != (columns,):
+        raise ModelError(f"there are {columns} columns, but means of shape {preprocessor.means_.shape}")
+    return preprocessor

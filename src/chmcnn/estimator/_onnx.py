@@ -1,8 +1,9 @@
-"""Export to ONNX: features to coherent probabilities in one file."""
+"""Export to ONNX: one file that turns features into coherent probabilities."""
 
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from chmcnn.estimator._neural import NeuralClassifier
 
 
-class _Whole(nn.Module):
+class _Pipeline(nn.Module):
     """Imputation, standardisation, network, sigmoid and constraint."""
 
     means: Tensor
@@ -28,9 +29,11 @@ class _Whole(nn.Module):
 
     def __init__(self, model: NeuralClassifier) -> None:
         super().__init__()
-        found = None if model.streamed_ else model.preprocessor_
-        means, scales = (np.zeros(1), np.ones(1)) if found is None else (found.means_, found.scales_)
-        shift = found is not None and found.standardise and not found.sparse_
+        preprocessor = None if model.streamed_ else model.preprocessor_
+        means, scales = np.zeros(1), np.ones(1)
+        if preprocessor is not None:
+            means, scales = preprocessor.means_, preprocessor.scales_
+        shift = preprocessor is not None and preprocessor.standardise and not preprocessor.sparse_
         self.register_buffer("means", torch.tensor(means, dtype=torch.float32))
         self.register_buffer("shift", self.means * float(shift))
         self.register_buffer("scales", torch.tensor(scales, dtype=torch.float32))
@@ -40,26 +43,24 @@ class _Whole(nn.Module):
         self.constraint = MaxConstraint(model.hierarchy_ if self.sign == 1 else model.hierarchy_.reversed)
 
     def forward(self, x: Tensor) -> Tensor:
-        known = torch.where(torch.isnan(x), self.means, x)
-        probabilities = self.probabilities(self.network((known - self.shift) / self.scales))
+        imputed = torch.where(torch.isnan(x), self.means, x)
+        probabilities = self.probabilities(self.network((imputed - self.shift) / self.scales))
         constrained: Tensor = self.sign * self.constraint(self.sign * probabilities)
         return constrained
 
 
-def export(model: NeuralClassifier, path: Path, *, force: bool) -> None:
-    """Write the model; its input is ``features``, its output ``probabilities``."""
+def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:
+    """Write an ONNX file with the input ``features`` and the output ``probabilities``."""
     if path.exists() and not force:
         raise ModelError("already exists; choose another file, or use force=True to overwrite it", path)
-    try:
-        import onnxscript  # noqa: F401
-    except ModuleNotFoundError:
-        raise ChmcnnError('The export needs onnx: pip install "chmcnn[onnx]".') from None
-    whole = _Whole(model).eval()
+    if find_spec("onnxscript") is None:
+        raise ChmcnnError('The export needs onnx: pip install "chmcnn[onnx]".')
+    pipeline = _Pipeline(model).eval()
     example = torch.zeros(2, *model.feature_shape_)
     with atomic(path) as temporary, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the exporter, about its own insides
+        warnings.simplefilter("ignore")  # internal warnings of the exporter
         torch.onnx.export(
-            whole,
+            pipeline,
             (example,),
             temporary,
             input_names=["features"],

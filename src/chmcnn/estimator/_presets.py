@@ -1,4 +1,4 @@
-"""The two presets: the default, and the paper's."""
+"""Presets: values of parameters that the user does not set."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ PresetName = Literal["default", "paper"]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The network, and how it is trained."""
+    """Options of the default network, and settings of its training."""
 
     widths: tuple[int, ...]
     dropout: float
     settings: Settings
-    scaled: bool = False  # whether the default network and its learning rate follow the size of the table
+    scaled: bool = False  # whether options and learning rate depend on the size of the table
 
-    def layers(self, columns: int) -> tuple[int, ...]:
-        """Widths of the hidden layers: twice as wide for a table of more than 100 columns, and one for more than 400.
+    def choose_widths(self, columns: int) -> tuple[int, ...]:
+        """Return the widths of the hidden layers: doubled above 100 columns, and a single layer above 400.
 
-        >>> PRESETS["default"].layers(50), PRESETS["default"].layers(300), PRESETS["default"].layers(1000)
-        ((500, 500), (1000, 1000), (1000,))
+        >>> [PRESETS["default"].choose_widths(columns) for columns in (50, 300, 1000)]
+        [(500, 500), (1000, 1000), (1000,)]
         """
         if not self.scaled or columns <= 100:
             return self.widths
         wider = tuple(2 * width for width in self.widths)
         return wider if columns <= 400 else wider[:1]
 
-    def share(self, rows: int | None) -> float:
-        """Dropout: less for a table of more than 5,000 rows, of which so large a network learns less by heart.
+    def choose_dropout(self, rows: int | None) -> float:
+        """Return the dropout: less above 5,000 rows, which the network overfits less.
 
-        None stands for data without a length.
+        ``rows`` is None for data without a length.
 
-        >>> PRESETS["default"].share(2000), PRESETS["default"].share(10_000), PRESETS["default"].share(None)
-        (0.7, 0.5, 0.7)
+        >>> [PRESETS["default"].choose_dropout(rows) for rows in (2000, 10_000, None)]
+        [0.7, 0.5, 0.7]
         """
         return min(self.dropout, 0.5) if self.scaled and rows is not None and rows > 5000 else self.dropout
 
-    def rate(self, columns: int | None) -> float:
-        """The learning rate: with many columns, up to the 1,000 that were tried, each step moves the network far.
+    def choose_learning_rate(self, columns: int | None) -> float:
+        """Return the learning rate: smaller for more columns, up to the 1,000 that were tried.
 
-        None stands for a custom network, which has at most the usual rate of Adam.
+        ``columns`` is None for a custom network, which has at most the default rate of Adam.
 
-        >>> PRESETS["default"].rate(50), PRESETS["default"].rate(300), PRESETS["default"].rate(None)
-        (0.002, 0.0005, 0.001)
+        >>> [PRESETS["default"].choose_learning_rate(columns) for columns in (50, 300, None)]
+        [0.002, 0.0005, 0.001]
         """
         if not self.scaled:
             return self.settings.learning_rate
@@ -58,16 +58,16 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
-    # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout` on training and validation rows: of which
-    # data sets, and what led to it, is in benchmarks/README.md.
+    # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout` on training and validation rows;
+    # benchmarks/README.md has the data sets and the results.
     "default": Preset(
         (500, 500), 0.7, Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4), scaled=True
     ),
-    # Section 5 of the paper; widths and learning rate differ between its data sets, and these are the most frequent.
+    # Section 5 of the paper; widths and learning rate differ between its data sets, these are the most frequent ones.
     "paper": Preset((500, 500), 0.7, Settings(epochs=1000, batch_size=4, learning_rate=1e-4, patience=20)),
 }
 
 
 def find_preset(name: str, presets: Mapping[str, Preset] = PRESETS) -> Preset:
-    """Return the preset of a name."""
+    """Return a preset by name."""
     return presets[check("preset", name, choice(*presets))]

@@ -90,7 +90,7 @@ def run(context: Context, benchmark: Benchmark, systems: Sequence[str]) -> dict[
     planned = _plan_runs(sources, benchmark, systems)
     with ComparisonDisplay(systems, len(planned), quiet=context.quiet) as progress:
         execution = comparison.Execution(context.jobs, context.command, progress)
-        runs = [run for _, run in comparison.results(planned, context.folder / "runs", execution)]
+        runs = [run for _, run in comparison.iterate_results(planned, context.folder / "runs", execution)]
     for run in runs:
         if run.figures is None:
             context.warn(f"{run.spec.system} has no result on {run.spec.dataset}: {run.reason}")

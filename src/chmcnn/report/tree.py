@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from chmcnn.baselines._rules import Node
+    from chmcnn.baselines import Node
 
 # All lengths are in inches: texts then stay apart, however large the tree is.
 _LETTER = 0.085  # at most, of the width of a letter
@@ -22,7 +22,7 @@ _BLUE, _GREY = "#3b6fa0", "0.35"
 def draw(root: Node) -> Figure:
     """Draw what ``rules`` of `chmcnn.baselines.ClusHMC` gives; ``max_depth=3`` or so keeps it to a page.
 
-    >>> from chmcnn.baselines._rules import Node
+    >>> from chmcnn.baselines import Node
     >>> tree = Node(9, (), "size <= 2", Node(5, (("small", 0.9),)), Node(4, (("large", 1.0),)))
     >>> [text.get_text() for text in draw(tree).axes[0].texts]
     ['5 rows: small 0.90', 'yes', '4 rows: large 1.00', 'no', 'size <= 2']

@@ -1,4 +1,4 @@
-"""The search for the best settings of `chmcnn.CHMCNNClassifier`, on validation rows only; each trial is kept."""
+"""The search for the best settings of `chmcnn.CHMCNNClassifier`, on validation rows only; each trial is stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SearchPlan:
     ----------
     space
         For each setting a list of values, or a range: ``{"low": 1e-5, "high": 1e-2, "log": True}``, with ``"step"`` to
-        take only some numbers of it. Settings are parameters of the estimator; the value None leaves one to the preset.
+        restrict its numbers. Settings are parameters of the estimator; None uses the value of the preset.
         By default the space of the paper's appendix.
     sampler
         ``"tpe"`` learns from earlier trials; ``"grid"`` tries all combinations, in an order drawn by the seed.
@@ -51,7 +51,7 @@ class SearchPlan:
     prune
         Whether to stop a training early, from epoch 20 on, whose best score is below the median that finished trials
         had at the same epoch. This saves time, and is unfair to settings that learn slowly, such as small learning
-        rates and large batches. By default only with ``"tpe"``: a grid trains all to the end.
+        rates and large batches. By default only with ``"tpe"``: a grid completes all trainings.
     device
         Where to train.
 
@@ -79,7 +79,7 @@ class SearchPlan:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse a plan that cannot be run."""
+        """Raise an error for a plan that cannot be run."""
         if self.sampler not in ("tpe", "grid"):
             raise ChmcnnError(f"sampler is {self.sampler!r}; expected 'tpe' or 'grid'.")
         if self.trials is not None and self.trials < 1:
@@ -116,8 +116,8 @@ class SearchResult:
     total: int
     trials: pd.DataFrame  # number, state, auprc, epochs_run, seconds, the searched settings, reason of a failure
     searched: tuple[str, ...]  # names of the searched settings
-    best: Mapping[str, Any]  # what `chmcnn train --config` takes; empty if no trial is finished
-    importances: Mapping[str, float]  # of each setting for the score, 1 in all; empty for fewer than 2 finished trials
+    best: Mapping[str, Any]  # as `chmcnn train --config` reads them; empty if no trial is finished
+    importances: Mapping[str, float]  # of each setting, with sum 1; empty for fewer than 2 finished trials
 
     @property
     def ranking(self) -> pd.DataFrame:
@@ -199,7 +199,7 @@ def search(  # noqa: PLR0913 -- all by name, each with a default
     notify = progress or (lambda _: None)
     with spec.open_study() as study:
         try:
-            run_trials(spec, study, jobs, lambda: notify(_progress(study)))
+            run_trials(spec, study, jobs, lambda: notify(_measure_progress(study)))
         finally:
             study.write_best()
         return _summarise(study, spec.title)
@@ -221,7 +221,7 @@ def prepare(folder: Path) -> None:
         raise explain_unwritable(folder, error) from None
 
 
-def _progress(study: Study) -> Progress:
+def _measure_progress(study: Study) -> Progress:
     best = study.find_best()
     done = sum(trial.state.is_finished() for trial in study.trials())
     return Progress(done, study.total, math.nan if best is None or best.value is None else best.value)
@@ -233,7 +233,7 @@ def _summarise(study: Study, title: str) -> SearchResult:
     trials, best = study.trials(), study.find_best()
     searched = tuple(study.space.axes)
     columns = ["number", "state", "auprc", "epochs_run", "seconds", *searched, "reason"]
-    frame = pd.DataFrame([_row(trial, searched) for trial in trials], columns=columns)
+    frame = pd.DataFrame([_to_row(trial, searched) for trial in trials], columns=columns)
     several = (frame["state"] == "finished").sum() > 1
     shares = get_param_importances(study.study) if several else {}
     return SearchResult(
@@ -242,15 +242,15 @@ def _summarise(study: Study, title: str) -> SearchResult:
         frame,
         searched,
         {} if best is None else best.user_attrs["settings"],
-        dict(sorted(shares.items(), key=lambda item: (-item[1], item[0]))),  # Optuna has no order of equal ones
+        dict(sorted(shares.items(), key=lambda item: (-item[1], item[0]))),  # Optuna does not order equal ones
     )
 
 
-def _row(trial: FrozenTrial, searched: tuple[str, ...]) -> dict[str, Any]:
-    from chmcnn.search._study import MOST_STARTS
+def _to_row(trial: FrozenTrial, searched: tuple[str, ...]) -> dict[str, Any]:
+    from chmcnn.search._study import MAX_STARTS
 
     attributes, state = trial.user_attrs, _STATES[trial.state.name]
-    killed = f"the process was killed {MOST_STARTS} times; the memory may have been too small"
+    killed = f"the process was killed {MAX_STARTS} times; the memory may have been too small"
     return {
         "number": trial.number,
         "state": state,

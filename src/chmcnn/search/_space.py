@@ -69,7 +69,7 @@ class Space:
         """Check a space written by a user."""
         if not space:
             raise FileError("the space is empty; expected settings with their values", path)
-        return cls({name: _axis(name, axis, path) for name, axis in space.items()}, path)
+        return cls({name: _read_axis(name, axis, path) for name, axis in space.items()}, path)
 
     def distributions(self) -> dict[str, BaseDistribution]:
         """Return the distributions that Optuna chooses from."""
@@ -79,7 +79,7 @@ class Space:
         for name, axis in self.axes.items():
             if isinstance(axis, Range):
                 distributions[name] = axis.distribution()
-            elif _ordered(axis):
+            elif _is_ordered(axis):
                 distributions[name] = IntDistribution(0, len(axis) - 1)
             else:
                 distributions[name] = CategoricalDistribution(list(range(len(axis))))
@@ -107,12 +107,12 @@ class Space:
         return [points[place] for place in np.random.default_rng(seed).permutation(len(points))]
 
 
-def _axis(name: str, axis: JSONValue, path: Path | None) -> list[Any] | Range:
+def _read_axis(name: str, axis: JSONValue, path: Path | None) -> list[Any] | Range:
     check_settings({name: None}, path)
-    values = _from_range(name, axis, path) if isinstance(axis, dict) else axis
+    values = _read_range(name, axis, path) if isinstance(axis, dict) else axis
     if isinstance(values, Range):
         if SETTINGS[name].unsearched:
-            raise FileError(f"{name} has a range; give one value in a list: {SETTINGS[name].unsearched}", path)
+            raise FileError(f"{name} has a range; use a list with one value: {SETTINGS[name].unsearched}", path)
         return values
     if not isinstance(values, list) or not values:
         raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
@@ -121,11 +121,11 @@ def _axis(name: str, axis: JSONValue, path: Path | None) -> list[Any] | Range:
         if value in values[:place]:
             raise FileError(f"{name} has the value {value!r} twice; list it once", path)
     if len(values) > 1 and SETTINGS[name].unsearched:
-        raise FileError(f"{name} has {len(values)} values; give one: {SETTINGS[name].unsearched}", path)
-    return sorted(values) if _ordered(values) else values
+        raise FileError(f"{name} has {len(values)} values; use one: {SETTINGS[name].unsearched}", path)
+    return sorted(values) if _is_ordered(values) else values
 
 
-def _from_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any] | Range:
+def _read_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any] | Range:
     if not {"low", "high"} <= set(axis) <= _RANGE or not isinstance(axis.get("log", False), bool):
         raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
     low, high, step, log = axis["low"], axis["high"], axis.get("step"), axis.get("log", False)
@@ -155,7 +155,7 @@ def _check_number(name: str, value: JSONValue, path: Path | None) -> float:
     return value
 
 
-def _ordered(values: list[Any]) -> bool:
+def _is_ordered(values: list[Any]) -> bool:
     """Whether values have an order: numbers, and sizes of layers."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     return numbers or all(isinstance(value, list) for value in values)

@@ -1,7 +1,7 @@
 """The trials of a search, stored by Optuna: which process takes which, and what happens to interrupted ones.
 
 All decisions are made under the lock of the folder. A process that takes trials holds a lock of its own while it lives:
-a trial whose process is gone is recognised by that lock, at once, and without a clock.
+the lock shows immediately, without a timeout, that the process of a trial is gone.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 _DATABASE, _BEST = "study.db", "best.json"
 _LOCKS = ".locks"
-MOST_STARTS = 5
-"""How often a trial is started whose process is killed each time; it may need too much memory."""
+MAX_STARTS = 5
+"""Maximum number of starts of a trial whose process is killed; it may need too much memory."""
 _TRIES = 5
-"""How often to try to open a database in which another machine creates tables."""
+"""Number of attempts to open a database in which another machine creates tables."""
 _REFERENCES = 5
 """Number of finished trials, with a score at the same epoch, that a trial is compared with before it is pruned."""
 _WARMUP = 20
@@ -75,14 +75,13 @@ class Study:
         """Return the next trial: an interrupted one, or a new one; None if there are enough."""
         with self._lock_study():
             trials = self.trials()
-            waiting = any(
-                trial.state == TrialState.WAITING for trial in trials
-            )  # of a process that was killed in this block
+            # A trial waits if a process was killed inside this block.
+            waiting = any(trial.state == TrialState.WAITING for trial in trials)
             if not waiting and not any(map(self._restart, self._find_dead(trials))):
                 if self._count_missing(trials) <= 0:
                     return None
-                taken = _points(trials)
-                self._enqueue(next((point for point in self.grid or () if _key(point) not in taken), {}))
+                taken = _collect_keys(trials)
+                self._enqueue(next((point for point in self.grid or () if _to_key(point) not in taken), {}))
             # Seeded by the number of the trial: no two processes draw the same, whenever either started.
             number = len(self.study.get_trials(deepcopy=False)) - 1
             seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
@@ -92,7 +91,7 @@ class Study:
             trial.set_user_attr("settings", dict(self.fixed) | self.space.settings(trial.params))
             return trial
 
-    def end(self, trial: Trial, score: float | None, *, pruned: bool = False, reason: str = "") -> None:
+    def finish(self, trial: Trial, score: float | None, *, pruned: bool = False, reason: str = "") -> None:
         """Store the result of a trial, and the best settings so far."""
         if reason:
             trial.set_user_attr("reason", reason)
@@ -125,7 +124,7 @@ class Study:
         """Return the states of all trials ever started; a process that takes one changes them."""
         return [trial.state for trial in self.study.get_trials(deepcopy=False)]
 
-    def has_awaited(self) -> bool:
+    def has_running(self) -> bool:
         """Whether another process of this folder runs a trial."""
         running = [trial for trial in self.trials() if trial.state == TrialState.RUNNING]
         return any(self._worker_lock(trial).exists() for trial in running)
@@ -143,7 +142,7 @@ class Study:
                 temporary.write_text(dumps(best.user_attrs["settings"]) + "\n", encoding="utf-8")
 
     def _count_missing(self, trials: list[FrozenTrial]) -> int:
-        return self.total - (len(trials) if self.grid is None else len(_points(trials)))
+        return self.total - (len(trials) if self.grid is None else len(_collect_keys(trials)))
 
     def _enqueue(self, point: Mapping[str, Any], **facts: int) -> None:
         """Fix the next trial; Optuna chooses what the point leaves open."""
@@ -154,9 +153,9 @@ class Study:
         self.study.tell(dead.number, state=TrialState.FAIL)
         self._worker_lock(dead).unlink(missing_ok=True)
         starts = int(dead.user_attrs.get("begun", 1))
-        if starts < MOST_STARTS:
+        if starts < MAX_STARTS:
             self._enqueue(dead.params, again=dead.number, begun=starts + 1)
-        return starts < MOST_STARTS
+        return starts < MAX_STARTS
 
     def _find_dead(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
         """Return trials whose process is gone; one without a lock in this folder was taken on another machine."""
@@ -296,9 +295,9 @@ def _refuse_other(stored: Mapping[str, Any] | None, wanted: Mapping[str, Any], f
         )
 
 
-def _points(trials: list[FrozenTrial]) -> set[str]:
-    return {_key(trial.params) for trial in trials}
+def _collect_keys(trials: list[FrozenTrial]) -> set[str]:
+    return {_to_key(trial.params) for trial in trials}
 
 
-def _key(point: Mapping[str, Any]) -> str:
+def _to_key(point: Mapping[str, Any]) -> str:
     return json.dumps(point, sort_keys=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class SearchSpec(NamedTuple):
-    """All that a worker process needs to know."""
+    """What a worker process needs for a search."""
 
     split: Split
     plan: SearchPlan
@@ -54,7 +54,7 @@ def run_trials(spec: SearchSpec, study: Study, jobs: int | Executor, notify: Not
             _run_open_trials(spec, study, share_cores(1), notify)
         elif pending:
             _run_workers(spec, study, jobs, pending, notify)
-        elif study.has_awaited():
+        elif study.has_running():
             time.sleep(1)  # another command runs the last trials; if it is killed, this one takes them
         else:
             return
@@ -63,7 +63,7 @@ def run_trials(spec: SearchSpec, study: Study, jobs: int | Executor, notify: Not
 def _run_workers(spec: SearchSpec, study: Study, jobs: int | Executor, pending: int, notify: Notify) -> None:
     """Let processes run trials until all have ended; some may be killed, as long as trials are started."""
     before = study.states()
-    workers = pending if isinstance(jobs, Executor) else min(jobs, pending)  # those that start late find no trial
+    workers = pending if isinstance(jobs, Executor) else min(jobs, pending)  # a late worker may find no trial left
     killed = []
     with open_executor(jobs, workers, PRELOAD) as (executor, threads):
         calls = [partial(_run_worker, spec, threads)] * workers
@@ -91,7 +91,7 @@ def _run_open_trials(spec: SearchSpec, study: Study, threads: int | None, notify
                 _run_trial(spec, study, trial)
             else:
                 pruned = same.state.name == "PRUNED"
-                study.end(trial, same.value, pruned=pruned, reason=f"same settings as trial {same.number}")
+                study.finish(trial, same.value, pruned=pruned, reason=f"same settings as trial {same.number}")
             notify()
 
 
@@ -118,10 +118,10 @@ def _run_trial(spec: SearchSpec, study: Study, trial: Trial) -> None:
     try:
         split.fit(model)
     except TrialPruned:
-        study.end(trial, None, pruned=True)
+        study.finish(trial, None, pruned=True)
     except ChmcnnError as error:
-        study.end(trial, None, reason=str(error))
+        study.finish(trial, None, reason=str(error))
     except Exception as error:  # noqa: BLE001 -- such as too little memory: other settings may work
-        study.end(trial, None, reason=f"{type(error).__name__}: {error}")
+        study.finish(trial, None, reason=f"{type(error).__name__}: {error}")
     else:
-        study.end(trial, model.best_score_)
+        study.finish(trial, model.best_score_)

@@ -74,7 +74,8 @@ class Checkpoint:
         try:
             with safe_open(self.path, framework="pt") as file:
                 metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 -- not a mapping
+                names = file.keys()
+                tensors = {name: file.get_tensor(name) for name in names}
             facts, fingerprint = json.loads(metadata["facts"]), json.loads(metadata["fingerprint"])
         except (SafetensorError, KeyError, ValueError, OSError) as error:
             raise ChmcnnError(f"{self.path} is not a complete checkpoint: {error}. Delete it to start again.") from None

@@ -1,0 +1,114 @@
+"""The parameters of a system with a network, and their values from a preset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from chmcnn.estimator._base import HierarchicalClassifier
+from chmcnn.estimator._presets import PRESETS, Preset, PresetName, find_preset
+from chmcnn.settings import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+    from torch import nn
+
+    from chmcnn._typing import JSONValue
+    from chmcnn.hierarchy import Hierarchy
+    from chmcnn.training import Epoch
+
+    NetworkLike = nn.Module | Callable[[int, int], nn.Module] | None
+
+TRAINING = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
+"""Settings of a training that a preset has values for."""
+
+
+class NetworkParameters(HierarchicalClassifier):
+    """The constructor of a system with a network; `CHMCNNClassifier` documents its parameters."""
+
+    presets: ClassVar[Mapping[str, Preset]] = PRESETS
+    """Values of the parameters that are None."""
+    own_settings: ClassVar[tuple[str, ...]] = ()
+    """Names of the parameters that only this system has; model files store them."""
+
+    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        preset: PresetName = "default",
+        network: NetworkLike = None,
+        widths: Sequence[int] | None = None,
+        dropout: float | None = None,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        patience: int | None = None,
+        refit: bool | None = None,
+        schedule: Literal["constant", "cosine"] | None = None,
+        averaging: float | None = None,
+        precision: Literal["float32", "bfloat16"] = "float32",
+        class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
+        validation: float = 0.2,
+        threshold: float | Literal["tune"] = 0.5,
+        preprocess: bool = True,
+        evaluated: ArrayLike | None = None,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        checkpoint: str | Path | None = None,
+        verbose: bool | Callable[[Epoch], object] = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.preset = preset
+        self.network = network
+        self.widths = widths
+        self.dropout = dropout
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.patience = patience
+        self.refit = refit
+        self.schedule = schedule
+        self.averaging = averaging
+        self.precision = precision
+        self.class_weight = class_weight
+        self.validation = validation
+        self.threshold = threshold
+        self.preprocess = preprocess
+        self.evaluated = evaluated
+        self.device = device
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of all parameters; the constructor of a system lists only its own."""
+        if cls.own_settings:
+            return sorted([*NetworkParameters._get_param_names(), *cls.own_settings])
+        names: list[str] = super()._get_param_names()
+        return names
+
+    def resolve_settings(self, columns: int | None, rows: int | None) -> dict[str, Any]:
+        """Return all settings of a training on a table of this size, from the parameters or else from the preset.
+
+        ``columns`` is None for a custom network, and ``rows`` is None if their number is unknown.
+        """
+        preset = find_preset(self.preset, self.presets)
+        by_size = {"widths": preset.choose_widths(columns or 0), "dropout": preset.choose_dropout(rows)}
+        by_size["learning_rate"] = preset.choose_learning_rate(columns)
+        explicit = {name: self._get_setting(name) for name in by_size if getattr(self, name) is not None}
+        others = {name: self._get_setting(name) for name in TRAINING if name not in by_size}
+        return {"columns": columns, "rows": rows} | by_size | explicit | others | self._get_own_settings()
+
+    def _get_own_settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.own_settings}
+
+    def _get_setting(self, name: str) -> JSONValue:
+        """Return a parameter, or else the value of the preset."""
+        value = getattr(self, name)
+        return getattr(find_preset(self.preset, self.presets).settings, name) if value is None else check(name, value)
