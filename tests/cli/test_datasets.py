@@ -81,9 +81,9 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
         (("fetch",), "Name the data sets to fetch, or use --all; not both."),
         (("fetch", "enrom"), "There is no data set 'enrom'. Did you mean 'enron'?"),
         (("show", "digit"), "There is no data set 'digit'. Did you mean 'digits'?"),
-        (("show", "no.csv"), "no.csv: the file is not there."),
+        (("show", "no.csv"), "no.csv: the file does not exist."),
         (("show", "mine.csv", "--labels", "topics"), "there is no column 'topics'"),
-        (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy is not there."),
+        (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy does not exist."),
         (("show", "digits", "-o", "picture.xyz"), "expected a picture format"),
         (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file; --train is only for the name of a data set."),
         (

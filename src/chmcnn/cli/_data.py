@@ -57,12 +57,9 @@ class TableOptions(OptionGroup):
         """Read features and labels."""
         from chmcnn.datasets import read_table
 
-        classes = hierarchy or self.hierarchy
-        if path.suffix == ".arff":
-            return read_table(path, classes)
         return read_table(
             path,
-            classes,
+            hierarchy or self.hierarchy,
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
@@ -164,15 +161,12 @@ def load(
 
 def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
     """Return features to predict: the test part of a data set, or the columns of a table that the model needs."""
-    from chmcnn.datasets import arff, read_features
+    from chmcnn.datasets import read_features
 
     if not is_file(name):
         return load(name, call, table_options).test.X
-    path = Path(name)
-    if path.suffix == ".arff":
-        return arff.read(path).features
     return read_features(
-        path,
+        Path(name),
         id_column=table_options.id_column,
         categorical=_categorical(model, table_options),
         delimiter=table_options.delimiter,

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
-    from chmcnn.datasets.hierarchies import read_hierarchy
+    from chmcnn.datasets.formats import read_hierarchy
     from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.datasets.reading import read_features, read_table
     from chmcnn.datasets.registry import load
-    from chmcnn.datasets.table import read_features, read_table
 
 __all__ = [
     "Dataset",
@@ -36,9 +36,9 @@ _HOME = {
     "annotate": "annotations",
     "load": "registry",
     "names": "catalogue",
-    "read_features": "table",
-    "read_hierarchy": "hierarchies",
-    "read_table": "table",
+    "read_features": "reading",
+    "read_hierarchy": "formats",
+    "read_table": "reading",
     "split": "dataset",
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from chmcnn.datasets import gaf, obo
 from chmcnn.datasets.dataset import Table
-from chmcnn.datasets.table import read_features
+from chmcnn.datasets.reading import read_features
 from chmcnn.errors import DatasetError, OntologyError
 
 if TYPE_CHECKING:
