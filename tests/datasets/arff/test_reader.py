@@ -178,3 +178,7 @@ def test_it_agrees_with_liac_arff() -> None:
         else:
             np.testing.assert_array_equal(column, np.array(theirs[position], dtype=float))
     assert ours.labels == tuple(frozenset(text.split("@")) for text in theirs[-1])
+
+
+def test_a_file_is_shown_by_its_size(tmp_path: Path) -> None:
+    assert repr(read_text(tmp_path, EVERYTHING)) == "Arff(3 rows, 4 features, 5 classes)"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chmcnn import _wording
 from chmcnn.datasets.arff import header
 from chmcnn.datasets.arff.plain import read_plain
 from chmcnn.datasets.arff.rows import read_cells
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Arff:
     """A hierarchical ARFF file.
 
@@ -35,6 +36,15 @@ class Arff:
     hierarchy: Hierarchy
     is_tree: bool
     class_name: str = "class"
+
+    def __repr__(self) -> str:
+        """Show the size."""
+        counts = (
+            _wording.count(len(self.features), "row"),
+            _wording.count(self.features.shape[1], "feature"),
+            _wording.count(len(self.hierarchy), "class"),
+        )
+        return f"Arff({', '.join(counts)})"
 
 
 def read(path: str | Path) -> Arff:
