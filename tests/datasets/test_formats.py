@@ -42,3 +42,7 @@ def test_bad_files_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("parent,child\na,b\nb,a\n")
     with pytest.raises(FileError, match=r"a\.csv: .*cycle, from parent to child: a -> b -> a\. Remove one of them\.$"):
         read_hierarchy(tmp_path / "a.csv")
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"parent,child\na,b\n")[:-4])
+    with pytest.raises(FileError, match=r"a\.csv\.gz: line 3: the file is not a complete gzip file") as caught:
+        read_hierarchy(tmp_path / "a.csv.gz")
+    assert str(caught.value).count("a.csv.gz") == 1

@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import gzip
 import pickle
 import time
 import tracemalloc
@@ -193,8 +194,8 @@ BAD_CSV = {
     "two columns of one name": ("parent,child,child\na,b,c\n", "Expected one column 'child'"),
     "empty child": ("parent,child\na,b\na,\n", "line 3: Column 'child' is empty"),
     "ragged row": ("parent,child\na,b\na\n", "line 3: The row has 1 cell, however the header 2"),
-    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv, The edges form a cycle"),
-    "only a header": ("parent,child\n", "edges.csv, The hierarchy is empty"),
+    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv: The edges form a cycle"),
+    "only a header": ("parent,child\n", "edges.csv: The hierarchy is empty"),
     "spaces in the header": ("parent , child\na,\n", "line 2: Column 'child' is empty"),
     "open quote": ('parent,child\n"a,b\n', "edges.csv, line 2: unexpected end of data"),
 }
@@ -210,8 +211,27 @@ def test_bad_edge_files_are_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_bytes(b"parent,child\n\xff\xfe,b\n")
-    with pytest.raises(HierarchyError, match=r"edges\.csv is not text in UTF-8"):
+    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2, column 1: the file is not text in UTF-8"):
         Hierarchy.from_csv(tmp_path / "edges.csv")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv.gz"
+    with pytest.raises(HierarchyError, match=r"edges\.csv\.gz: the file cannot be read: No such file"):
+        Hierarchy.from_csv(file)
+    content = gzip.compress(b"parent,child\n" + b"".join(b"a,b%d\n" % number for number in range(1000)))
+    for damaged in (content[:-100], b"parent,child\na,b\n", content[:50] + b"\xff" * 50 + content[100:]):
+        file.write_bytes(damaged)
+        with pytest.raises(HierarchyError, match=r"edges\.csv\.gz, line \d+: the file is not a complete gzip file"):
+            Hierarchy.from_csv(file)
+    file.write_bytes(content)
+    assert len(Hierarchy.from_csv(file)) == 1001
+
+
+def test_every_kind_of_line_end_is_read(tmp_path: Path) -> None:
+    for end in (b"\n", b"\r\n", b"\r"):
+        (tmp_path / "edges.csv").write_bytes(end.join([b"parent,child", b"a,b", b'a,"c"', b""]))
+        assert Hierarchy.from_csv(tmp_path / "edges.csv").classes == ("a", "b", "c")
 
 
 BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
@@ -220,7 +240,7 @@ BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "number for a set": (lambda: PETS.encode([{"dog"}, 3]), "Row 1 is 3; expected a set"),  # type: ignore[list-item]
     "nothing for a set": (lambda: PETS.encode([None]), "Row 0 is None; expected a set"),  # type: ignore[list-item]
     "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), but the hierarchy has 4 classes"),
-    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
+    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), but"),
     "neither 0 nor 1": (
         lambda: PETS.close([[0, 0.5, 1, 0]]),
         "have the value 0.5 in row 0, class 'cat'; expected only 0 and 1",

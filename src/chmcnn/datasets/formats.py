@@ -108,4 +108,4 @@ def read_hierarchy(
     try:
         return read(file, HierarchyOptions(part_of, parent, child))
     except HierarchyError as error:
-        raise FileError(str(error).removeprefix(f"{file}, "), file) from None
+        raise FileError(str(error).removeprefix(f"{file}, ").removeprefix(f"{file}: "), file) from None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, TextIO
+import io
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chmcnn import _wording
-from chmcnn.errors import HierarchyError
+from chmcnn._io import text
+from chmcnn.errors import FileError, HierarchyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
@@ -65,25 +67,22 @@ def cycle_message(cycle: list[str]) -> str:
     return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
 
 
-def open_text(path: Path) -> TextIO:
-    """Open a file of text, plain or packed by gzip."""
-    if path.suffix.lower() == ".gz":
-        import gzip
-
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def read_csv(lines: Iterable[str], parent: str, child: str, delimiter: str) -> Iterator[tuple[str, str]]:
-    """Read (parent, child) from CSV, with an empty parent for a class that has none."""
+def read_file(path: Path, parent: str, child: str, delimiter: str) -> list[tuple[str, str]]:
+    """Read (parent, child) from a CSV file, with an empty parent for a class that has none."""
     try:
-        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        content = "".join(text.lines(path))
+    except FileError as error:
+        raise HierarchyError(str(error)) from None
+    try:
+        rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     except TypeError:
-        raise HierarchyError(f"delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'.") from None
+        raise HierarchyError(
+            f"{path}: delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'."
+        ) from None
     try:
-        yield from _read_rows(rows, parent, child)
+        return list(_read_rows(rows, parent, child))
     except (HierarchyError, csv.Error) as error:
-        raise HierarchyError(f"line {max(rows.line_num, 1)}: {error}") from None
+        raise HierarchyError(f"{path}, line {max(rows.line_num, 1)}: {error}") from None
 
 
 def _read_rows(rows: Iterator[list[str]], parent: str, child: str) -> Iterator[tuple[str, str]]:

@@ -166,15 +166,12 @@ class Hierarchy:
         delimiter
             What stands between two cells.
         """
+        rows = _edges.read_file(Path(path), parent, child, delimiter)
+        names = _wording.in_order(name for row in rows for name in row if name)
         try:
-            with _edges.open_text(Path(path)) as lines:
-                rows = list(_edges.read_csv(lines, parent, child, delimiter))
-            names = _wording.in_order(name for row in rows for name in row if name)
             return cls.from_edges(((above, below) for above, below in rows if above), classes=names)
-        except UnicodeDecodeError as error:
-            raise HierarchyError(f"{path} is not text in UTF-8: {error}.") from None
         except HierarchyError as error:
-            raise HierarchyError(f"{path}, {error}") from None
+            raise HierarchyError(f"{path}: {error}") from None
 
     @classmethod
     def from_json(cls, text: str) -> Self:
