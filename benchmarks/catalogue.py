@@ -7,7 +7,7 @@ from benchmarks.shapes import data_folder
 from chmcnn._io.files import atomic
 from chmcnn.datasets import arff
 from chmcnn.datasets.dataset import ROOTS
-from chmcnn.datasets.files import blob_id
+from chmcnn.datasets.download import blob_id
 
 TARGET = Path(__file__).parent.parent / "src" / "chmcnn" / "datasets" / "catalogue.json"
 REPOSITORY = "https://github.com/EGiunchiglia/C-HMCNN"

@@ -9,7 +9,7 @@ from benchmarks import catalogue as measured
 from benchmarks import shapes
 
 from chmcnn import DatasetError, datasets
-from chmcnn.datasets import files, registry
+from chmcnn.datasets import download, registry
 from chmcnn.datasets.arff import read, write
 from chmcnn.datasets.catalogue import File, catalogue
 from chmcnn.datasets.dataset import Dataset
@@ -137,7 +137,7 @@ def test_files_that_are_not_here_are_fetched_with_progress(
     from tests.datasets.server import serve
 
     content = b"x" * 300_000
-    file = File("HMC_data/one.arff", files.blob_id(content), len(content), 1)
+    file = File("HMC_data/one.arff", download.blob_id(content), len(content), 1)
     (tmp_path / "home" / "HMC_data").mkdir(parents=True)
     (tmp_path / "home" / "HMC_data" / "one.arff").write_bytes(content)
     monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "cache"))

@@ -1,4 +1,8 @@
-"""Data: the benchmark's sets, the user's own tables and ontologies, synthetic problems, and a set in the package."""
+"""Data: the benchmark, tables and ontologies of the user, synthetic problems, and a data set in the package.
+
+`formats` has the file formats, one line for each; `reading` turns a file into features (`feature_columns`) and labels
+(`label_columns`); `registry` loads data sets by name, which `catalogue` lists and `download` fetches.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

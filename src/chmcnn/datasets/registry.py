@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chmcnn.datasets import arff, digits, files
+from chmcnn.datasets import arff, digits, download
 from chmcnn.datasets.catalogue import EMBEDDED, catalogue
 from chmcnn.datasets.dataset import Dataset, Table, split
 from chmcnn.errors import DatasetError
@@ -62,7 +62,7 @@ def load(
     found = locate(missing, Path(data_dir).expanduser() if data_dir else None, quiet=quiet)
     paths = {part: own.get(part) or found[file] for part, file in entry.files.items()}
     tables = {
-        part: _table(path, verified=part not in own or files.is_right(path, entry.files[part]))
+        part: _table(path, verified=part not in own or download.is_verified(path, entry.files[part]))
         for part, path in paths.items()
     }
     if "valid" not in tables:
@@ -72,11 +72,11 @@ def load(
 
 def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool = False) -> dict[File, Path]:
     """Find files, and download those that are not here."""
-    found = {file: files.find(file, data_dir) for file in wanted}
+    found = {file: download.find(file, data_dir) for file in wanted}
     missing = [file for file, path in found.items() if path is None]
     if missing:
         with _display(quiet=quiet) as progress:
-            found |= {file: files.fetch(file, progress) for file in missing}
+            found |= {file: download.fetch(file, progress) for file in missing}
     return {file: path for file, path in found.items() if path}
 
 

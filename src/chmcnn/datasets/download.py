@@ -38,7 +38,7 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def is_right(path: Path, file: File) -> bool:
+def is_verified(path: Path, file: File) -> bool:
     """Whether a file on disk is the authors' one."""
     return path.is_file() and blob_id(path.read_bytes()) == file.blob
 
@@ -65,7 +65,7 @@ def find(file: File, data_dir: Path | None = None) -> Path | None:
     if folder and not folder.is_dir():
         raise DatasetError(f"The folder of the data, {folder}, is not there; name one that is.")
     for candidate in _in_folder(file, folder) if folder else ():
-        if is_right(candidate, file):
+        if is_verified(candidate, file):
             return candidate
         if candidate.is_file():
             raise DownloadError(
@@ -74,7 +74,7 @@ def find(file: File, data_dir: Path | None = None) -> Path | None:
                 "of its part, and everything computed from it is marked as not verified."
             )
     cached = cache_folder() / file.path
-    return cached if is_right(cached, file) else None
+    return cached if is_verified(cached, file) else None
 
 
 def fetch(file: File, progress: Progress | None = None) -> Path:
@@ -111,7 +111,7 @@ def _download(file: File, target: Path, progress: Progress | None) -> None:
 
 
 def _refuse_altered(path: Path, file: File) -> None:
-    if not is_right(path, file):
+    if not is_verified(path, file):
         raise DownloadError(
             f"{address(file)} sent something else than {file.name}: {path.stat().st_size:,} bytes with the git blob id "
             f"{blob_id(path.read_bytes())}, however {file.blob} was expected. Nothing was kept. Try again, or "
