@@ -69,9 +69,7 @@ def test_files_are_fetched_once_and_then_here(tmp_path: Path) -> None:
 def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
     done = run("fetch", "enron", "--quiet", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith(
-        "chmcnn: Enron_corr_trainvalid.arff is not here, and could not be downloaded from http"
-    )
+    assert done.stderr.startswith("chmcnn: Enron_corr_trainvalid.arff could not be downloaded from http")
     assert str(tmp_path / "cache" / catalogue()["enron"].files["train"].path) in done.stderr.replace("\n", "")
 
 
@@ -90,8 +88,8 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
             ("show", "digits", "--hierarchy", "no.csv"),
             "digits is not a file; --hierarchy is only for",
         ),
-        (("list", "--data-dir", "nowhere"), "The folder of the data, nowhere, is not there"),
-        (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, is not a file"),
+        (("list", "--data-dir", "nowhere"), "The data folder nowhere does not exist"),
+        (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, does not exist"),
     ],
 )
 def test_bad_input_is_told_and_writes_nothing(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -107,7 +105,7 @@ def test_a_data_set_is_described_and_drawn(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "train 1,000, valid 297, test 500" in done.stdout
     assert matplotlib.image.imread(tmp_path / "digits.png").shape[1] > 1000
-    assert "digits.png exists already" in run("show", "digits", cwd=tmp_path).stderr
+    assert "digits.png already exists" in run("show", "digits", cwd=tmp_path).stderr
 
 
 def test_a_table_of_the_users_own_is_described_and_drawn(tmp_path: Path) -> None:

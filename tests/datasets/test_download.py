@@ -53,7 +53,7 @@ def test_a_good_download_reaches_the_cache(home: Path, cache: Path, monkeypatch:
     ("way", "told"),
     [
         ("cut", "could not be downloaded from http://127.0.0.1"),
-        ("wrong bytes", "sent something else than Small.arff: 80,000 bytes"),
+        ("wrong bytes", "did not send Small.arff, but 80,000 bytes"),
         ("404", "404 Client Error: Not Found"),
     ],
 )
@@ -89,7 +89,7 @@ def test_without_a_network_the_error_says_what_from_where_and_where_to(
     with pytest.raises(DownloadError) as caught:
         download.fetch(FILE)
     message = str(caught.value)
-    assert message.startswith("Small.arff is not here, and could not be downloaded from http://127.0.0.1:9/HMC_data/")
+    assert message.startswith("Small.arff could not be downloaded from http://127.0.0.1:9/HMC_data/")
     assert "Connection refused" in message
     assert f"put it at {cache / FILE.path}, or set CHMCNN_DATA to a folder that has others/Small.arff" in message
 
@@ -126,7 +126,7 @@ def test_a_cache_that_cannot_be_written_to_is_told(
     monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / place))
     with serve(home, "honest") as (address, asked):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
-        with pytest.raises(DownloadError, match="Set CHMCNN_CACHE to a folder that you can write to"):
+        with pytest.raises(DownloadError, match="Set CHMCNN_CACHE to a writable folder"):
             download.fetch(FILE)
     assert asked == []
 

@@ -113,8 +113,8 @@ def test_only_nothing_is_no_label_and_no_id(tmp_path: Path) -> None:
         (["10 %", "20%"], "'10 %' is not a finite number"),
         (["1e400", "-1e400"], "'1e400' is not a finite number"),
         (["inf", "-inf"], "'inf' is not a finite number"),
-        (["01234", "12345"], "'01234' starts with 0 as codes do, not numbers"),
-        ([f"gene{number}" for number in range(200)], "200 different texts in 200 rows, as a column of names has"),
+        (["01234", "12345"], "'01234' starts with 0, like a code"),
+        ([f"gene{number}" for number in range(200)], "200 different texts in 200 rows, like names of the rows"),
     ],
 )
 def test_columns_that_cannot_be_told_are_refused_unless_named(tmp_path: Path, cells: list[str], told: str) -> None:
@@ -170,8 +170,10 @@ def test_kinds_of_parquet_columns(tmp_path: Path) -> None:
 def test_ids_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PLAIN)
     assert read_table(path, ANIMALS, id_column=0).X.index.tolist() == ["Rex", "Tom", "Nemo", "Bo"]
-    assert "id_column is 9; there are 4 columns" in refused(path, hierarchy=ANIMALS, id_column=9)
-    assert "id_column is 'labels', which holds the labels" in refused(path, hierarchy=ANIMALS, id_column="labels")
+    assert "id_column is 9; expected 0 to 3" in refused(path, hierarchy=ANIMALS, id_column=9)
+    assert "id_column is 'labels', but this is the column of labels" in refused(
+        path, hierarchy=ANIMALS, id_column="labels"
+    )
     assert "categorical is 'size'; expected a list" in refused(path, hierarchy=ANIMALS, categorical="size")
 
 
@@ -248,8 +250,8 @@ def test_labels_can_be_sparse(tmp_path: Path) -> None:
 def test_numbers_can_be_categories(tmp_path: Path) -> None:
     path = write(tmp_path, "zone,labels\n1,dog\n2a,cat\n")
     assert refused(path, hierarchy=ANIMALS) == (
-        ", line 3, column 1: column 'zone': '2a' is not a finite number, as others in the column are or "
-        "seem to be; if it is a category, name the column in categorical."
+        ", line 3, column 1: column 'zone': '2a' is not a finite number, but the column seems "
+        "numeric; if it has categories, name it in categorical=."
     )
     assert read_table(path, ANIMALS, categorical=["zone"]).X["zone"].tolist() == ["1", "2a"]
     assert "'inf' is not a finite number" in refused(
@@ -282,7 +284,7 @@ def test_features_alone(tmp_path: Path) -> None:
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
         (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8."),
-        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it has a zero byte."),
+        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it contains a zero byte."),
         ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
     ],
 )
@@ -294,14 +296,14 @@ def test_bad_files_are_told_with_line_and_column(tmp_path: Path, text: str | byt
 def test_bad_options_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PLAIN)
     assert "there is no column 'nome'; did you mean 'name'?" in refused(path, hierarchy=ANIMALS, id_column="nome")
-    assert "there is no column 'zone'; categorical names it" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
+    assert "there is no column 'zone'; categorical= names it" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
     assert "separator of labels is empty" in refused(path, hierarchy=ANIMALS, separator="")
     assert "expected one character" in refused(path, hierarchy=ANIMALS, delimiter="||")
     assert refused(tmp_path / "nothing.csv") == ": the file does not exist."
     assert "unknown ending '.xls'; expected one of .csv, .tsv" in refused(write(tmp_path, PLAIN, "my.xls"))
     twice = write(tmp_path, "id,x,labels\na,1,dog\na,2,cat\n")
     assert refused(twice, hierarchy=ANIMALS, id_column="id") == (
-        ", line 3, column 1: column 'id': 'a' is there twice; ids name one row each."
+        ", line 3, column 1: column 'id': the id 'a' appears twice; expected a different id in each row."
     )
     broken = write(tmp_path, gzip.compress(PLAIN.encode() * 100)[:50], "broken.csv.gz")
     assert "the file is not a complete gzip file" in refused(broken, hierarchy=ANIMALS)

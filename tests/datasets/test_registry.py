@@ -82,7 +82,7 @@ def test_a_file_that_the_user_names_is_marked_as_not_verified(tmp_path: Path) ->
     assert len(data.train) == 849
     same = load("eisen_FUN", named={"train": shapes.data_folder() / "datasets_FUN/eisen_FUN/eisen_FUN.train.arff"})
     assert not same.unverified  # it is the authors' own file
-    with pytest.raises(DatasetError, match="has other columns than"):
+    with pytest.raises(DatasetError, match="has different columns than"):
         load("expr_FUN", named={"train": shapes.data_folder() / "datasets_FUN/eisen_FUN/eisen_FUN.train.arff"})
 
 
@@ -93,11 +93,11 @@ def test_names_that_are_not_there_are_told() -> None:
         datasets.load("celcycle_FUN")
     with pytest.raises(DatasetError, match="enron has no part 'valid'; its parts are train, test"):
         datasets.load("enron", named={"valid": "mine.arff"})
-    with pytest.raises(DatasetError, match=r"mine\.arff, named as the train part of enron, is not a file"):
+    with pytest.raises(DatasetError, match=r"mine\.arff, named as the train part of enron, does not exist"):
         datasets.load("enron", named={"train": "mine.arff"})
-    with pytest.raises(DatasetError, match="'digits' has no files; 'train' cannot be named"):
+    with pytest.raises(DatasetError, match="'digits' has no files; its part 'train' cannot be named"):
         datasets.load("digits", named={"train": "mine.arff"})
-    with pytest.raises(DatasetError, match=r"folder of the data, nowhere, is not there"):
+    with pytest.raises(DatasetError, match=r"data folder nowhere does not exist"):
         datasets.load("enron", data_dir="nowhere")
 
 

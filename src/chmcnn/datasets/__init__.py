@@ -5,7 +5,7 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chmcnn.datasets import arff, obo, synthetic
@@ -47,8 +47,8 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- any of the names above
-    """Import what is asked for when it is: names alone need no pandas."""
+def __getattr__(name: str) -> object:
+    """Import a name on first use: `names` needs no pandas."""
     if name in _HOME:
         return getattr(import_module(f"chmcnn.datasets.{_HOME[name]}"), name)
     if name in __all__:

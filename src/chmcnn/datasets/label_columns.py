@@ -93,7 +93,9 @@ def _check_class_columns(raw: RawTable, columns: list[str], hierarchy: Hierarchy
     for column in columns:
         raw.require_column(column, "labels= names it as the column of a class")
         if column not in hierarchy:
-            raise raw.error(f"{_wording.unknown(column, hierarchy.classes)} It is not in the hierarchy", column=column)
+            raise raw.error(
+                f"{_wording.describe_unknown(column, hierarchy.classes)} It is not in the hierarchy", column=column
+            )
     for column in raw.frame.columns:
         if column in hierarchy and column not in columns:
             raise raw.error("the column has the name of a class, but is not in labels; add or drop it", column=column)
@@ -103,4 +105,6 @@ def _refuse_unknown(raw: RawTable, label_sets: LabelSets, hierarchy: Hierarchy, 
     for row, names in enumerate(label_sets):
         for name in sorted(names):
             if name not in hierarchy:
-                raise raw.error(f"{_wording.unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column)
+                raise raw.error(
+                    f"{_wording.describe_unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column
+                )

@@ -50,7 +50,7 @@ def run_each(
 def read_each(folder: Path, maker: Callable[[dict[str, Any]], _Result]) -> dict[str, _Result]:
     """All that was kept, by data set, in the order of the benchmark."""
     paths = {name: folder / f"{name}.json" for name in catalogue().entries}
-    return {name: results.made(path, maker) for name, path in paths.items() if path.is_file()}
+    return {name: results.load(path, maker) for name, path in paths.items() if path.is_file()}
 
 
 def at_hand(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:
