@@ -16,13 +16,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import layers
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from chmcnn import comparison
-from chmcnn.experiments import published, recipes, table3
-from chmcnn.report.paper import experiments
-from chmcnn.report.paper.section import texts
+from chmcnn.estimator import PRESETS, Preset
+from chmcnn.experiments import published, recipes, registry, table3
+from chmcnn.experiments.section import format_cells
+from chmcnn.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -31,6 +33,7 @@ DOCUMENTS = (
     ROOT / "benchmarks" / "README.md",
     ROOT / "docs" / "systems.md",
     ROOT / "docs" / "reproduction.md",
+    ROOT / "docs" / "settings.md",
 )
 DENSE = "dense float64"
 
@@ -43,7 +46,8 @@ def main() -> None:
         print(document.relative_to(ROOT))
     draw_cost(load("cost")["rows"]).savefig(IMAGES / "cost.png", dpi=150)
     draw_growth(load("growth")["rows"]).savefig(IMAGES / "growth.png", dpi=150)
-    moving = experiments.section("figure2", ROOT / "results")
+    layers.draw().savefig(IMAGES / "layers.png", dpi=110)
+    moving = registry.read_section("figure2", ROOT / "results")
     if moving:
         moving.pictures[0].figure.savefig(IMAGES / "figure2.png", dpi=110)
 
@@ -67,6 +71,7 @@ def filled_in(text: str) -> str:
         "systems": systems,
         "ablation": ablation,
         "checks": checks,
+        "settings": settings,
         "table2": table2,
     }
     return re.sub(
@@ -204,8 +209,8 @@ def ablation() -> str:
 
 
 def checks() -> str:
-    """What was compared with the paper, of all experiments that were run."""
-    sections = [section for name in experiments.NAMES if (section := experiments.section(name, ROOT / "results"))]
+    """Return all comparisons with the paper."""
+    sections = [section for name in registry.EXPERIMENTS if (section := registry.read_section(name, ROOT / "results"))]
     cells = [
         [
             section.name,
@@ -217,18 +222,41 @@ def checks() -> str:
         for section in sections
         for check in section.checks
     ]
-    header = ["experiment", "what", "published, or our own goal", "ours", "agrees"]
+    header = ["experiment", "comparison", "published, or our own goal", "ours", "agrees"]
     return f"{_table(header, cells)}\nMade by `chmcnn reproduce all`.\n"
 
 
 def table2() -> str:
-    """AU(PRC) on the test rows, ours and the published ones, and what falls short of them."""
-    section = experiments.section("table2", ROOT / "results")
+    """Return our AU(PRC) on the test rows beside the published ones, and the missed targets."""
+    section = registry.read_section("table2", ROOT / "results")
     if section is None:
         raise AssertionError("there are no results of table2")
-    scores, short = (f"{_table(list(each.columns), texts(each))}\n{each.note}" for each in section.tables[:2])
+    scores, missed = (
+        f"{_table(list(table.columns), format_cells(table))}\n{table.note}" for table in section.tables[:2]
+    )
     commands = "".join(f"- `{command}`\n" for command in section.commands)
-    return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{short}".rstrip() + "\n"
+    return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"
+
+
+def settings() -> str:
+    """Return all settings of a training, with their values, defaults and options."""
+    cells = []
+    for name, setting in SETTINGS.items():
+        option = setting.option.name if setting.option else name
+        defaults = [_default(name, preset) for preset in PRESETS.values()]
+        cells.append([f"`{name}`", setting.help, setting.domain.expected, *defaults, f"`--{option.replace('_', '-')}`"])
+    header = ["setting", "meaning", "values", "default", "with preset paper", "option"]
+    note = "An asterisk: the default preset adapts this value to the size of the table, see `chmcnn.estimator.Preset`."
+    return f"{_table(header, cells)}\n{note}\n"
+
+
+def _default(name: str, preset: Preset) -> str:
+    """Return the default of a setting: its own, or that of a preset."""
+    if SETTINGS[name].default is not None:
+        return f"`{SETTINGS[name].default}`"
+    value = getattr(preset, name) if hasattr(preset, name) else getattr(preset.settings, name, None)
+    adapted = "*" if preset.scaled and name in {"widths", "dropout", "learning_rate"} else ""
+    return f"`{value}`{adapted}"
 
 
 def _compared(name: str) -> pd.DataFrame:
