@@ -1,4 +1,4 @@
-"""Measure the benchmark's files, and write what `chmcnn.datasets` knows of them: ``python -m benchmarks.catalogue``."""
+"""Measure the benchmark's files, and write the catalogue of `chmcnn.datasets`: ``python -m benchmarks.catalogue``."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from benchmarks.shapes import data_folder
 from chmcnn._io.files import atomic
 from chmcnn.datasets import arff
 from chmcnn.datasets.dataset import ROOTS
-from chmcnn.datasets.files import blob_id
+from chmcnn.datasets.download import blob_id
 
 TARGET = Path(__file__).parent.parent / "src" / "chmcnn" / "datasets" / "catalogue.json"
 REPOSITORY = "https://github.com/EGiunchiglia/C-HMCNN"
@@ -19,15 +19,15 @@ OTHERS = {
     "imclef07a": ("ImCLEF07A_Train", "ImCLEF07A_Test"),
     "imclef07d": ("ImCLEF07D_Train", "ImCLEF07D_Test"),
 }
-NOT_AT_HAND = {  # ids in the authors' repository of files that could not be measured
+UNAVAILABLE = {  # blob ids in the authors' repository of files that could not be measured
     "datasets_FUN/expr_FUN/expr_FUN.train.arff": "ca9cf9c613b7b0c170b3fc265997ef512faf934c",
     "datasets_GO/expr_GO/expr_GO.train.arff": "0ffe98f15cd017ba7f57f1dd53e041a6427e6e09",
 }
 
 
 def paths() -> dict[str, dict[str, str]]:
-    """Files of each data set by part, below the folder of the data."""
-    found = {
+    """Return the files of each data set by part, relative to the data folder."""
+    yeast = {
         f"{name}_{kind}": {
             part: f"datasets_{kind}/{name}_{kind}/{name}_{kind}.{part}.arff" for part in ("train", "valid", "test")
         }
@@ -38,15 +38,15 @@ def paths() -> dict[str, dict[str, str]]:
         name: {part: f"others/{file}.arff" for part, file in zip(("train", "test"), files, strict=True)}
         for name, files in OTHERS.items()
     }
-    return found | others
+    return yeast | others
 
 
 def measure(path: str) -> tuple[dict[str, object], dict[str, int]]:
-    """What is known of a file, and of the data set it belongs to."""
-    known: dict[str, object] = {"path": f"HMC_data/{path}"}
+    """Return the entry of a file, and the sizes of its data set."""
+    location: dict[str, object] = {"path": f"HMC_data/{path}"}
     file = data_folder() / path
-    if path in NOT_AT_HAND and not file.exists():
-        return known | {"blob": NOT_AT_HAND[path], "bytes": None, "rows": None}, {}
+    if path in UNAVAILABLE and not file.exists():
+        return location | {"blob": UNAVAILABLE[path], "bytes": None, "rows": None}, {}
     table = arff.read(file)
     size = {
         "features": table.features.shape[1],
@@ -56,11 +56,11 @@ def measure(path: str) -> tuple[dict[str, object], dict[str, int]]:
         "depth": table.hierarchy.depth,
     }
     content = file.read_bytes()
-    return known | {"blob": blob_id(content), "bytes": len(content), "rows": len(table.labels)}, size
+    return location | {"blob": blob_id(content), "bytes": len(content), "rows": len(table.labels)}, size
 
 
 def entry(files: dict[str, str]) -> dict[str, object]:
-    """One data set."""
+    """Return the entry of a data set."""
     measured = {part: measure(path) for part, path in files.items()}
     sizes = [size for _, size in measured.values() if size]
     if any(size != sizes[0] for size in sizes):

@@ -85,7 +85,7 @@ def choose(number: int) -> dict[str, Any]:
 def held_out(name: str, **options: Any) -> float:  # noqa: ANN401
     """Mean AU(PRC) of thirds of the rows, each predicted by a model of the others."""
     data = datasets.load(name.partition(",")[0], data_dir=data_folder())
-    X = pd.concat([data.train.X, data.valid.X]).sort_index(kind="stable")
+    X: pd.DataFrame = pd.concat([data.train.X, data.valid.X]).sort_index(kind="stable")
     Y = pd.concat([_labels(data.train), _labels(data.valid)]).sort_index(kind="stable").to_numpy()
     order = np.arange(len(X)) if name == IN_ORDER else np.random.default_rng(0).permutation(len(X))
     found = []

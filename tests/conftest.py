@@ -49,7 +49,7 @@ def gene_ontology() -> Hierarchy:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with small files in place of two of the benchmark's data sets; others cannot be had."""
-    monkeypatch.setattr("chmcnn.datasets.files.is_right", lambda path, _file: path.is_file())
+    monkeypatch.setattr("chmcnn.datasets.download.is_verified", lambda path, _file: path.is_file())
     monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("CHMCNN_MIRROR", "http://127.0.0.1:9")
     for name, rows in _ROWS.items():

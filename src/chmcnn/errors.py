@@ -1,4 +1,4 @@
-"""The errors that chmcnn raises for bad input. All are ValueErrors, so that one ``except`` catches them."""
+"""Errors for bad input. All are ValueErrors, and one ``except ChmcnnError`` catches them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ChmcnnError(ValueError):
-    """Input that cannot be used. The message names the value, the place and the way out."""
+    """Unusable input. The message names the value, the place and the solution."""
 
 
 class HierarchyError(ChmcnnError):
@@ -25,7 +25,7 @@ class ScoreError(ChmcnnError):
 
 
 class FileError(ChmcnnError):
-    """A file that cannot be used: which one, and the line and column where it goes wrong, counted from 1."""
+    """An unusable file: its path, and the line and column of the problem, counted from 1."""
 
     def __init__(
         self, problem: str, path: Path | None = None, line: int | None = None, column: int | None = None
@@ -38,11 +38,11 @@ class FileError(ChmcnnError):
         super().__init__(f"{', '.join(place)}: {problem}{end}" if place else f"{problem}{end}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
-        """Pickle by what defines it: process pools send errors about."""
+        """Pickle the arguments: process pools send errors between processes."""
         return type(self), (self.problem, self.path, self.line, self.column)
 
     def at(self, path: Path, line: int) -> Self:
-        """The same, with file and line."""
+        """Return the same error with file and line."""
         return type(self)(self.problem, path, line, self.column)
 
 
@@ -59,16 +59,16 @@ class OntologyError(FileError):
 
 
 class FeatureError(ChmcnnError):
-    """Features that do not fit what was learnt from others, or that no network can take."""
+    """Features that do not match those of the training, or that are not valid numbers or categories."""
 
 
 class ModelError(FileError):
-    """A model's folder or file that cannot be written or read."""
+    """A model folder or file that cannot be written or read."""
 
 
 class DatasetError(ChmcnnError):
-    """A data set that there is not, or whose parts do not fit together."""
+    """A data set that does not exist, or whose parts do not fit together."""
 
 
 class DownloadError(DatasetError):
-    """A file that is not here and could not be downloaded, or is not the one it should be."""
+    """A file that could not be downloaded, or that fails verification."""

@@ -36,7 +36,7 @@ def test_the_file_has_the_usual_rights(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_told_with_the_file_and_the_way_out(tmp_path: Path) -> None:
-    told = "result.txt cannot be written: No space left on device. Make room, or name a file in another folder."
+    told = "result.txt cannot be written: No space left on device. Free some space, or choose a file in another folder."
     with pytest.raises(ChmcnnError, match=told), atomic(tmp_path / "result.txt") as temporary:  # noqa: PT012
         temporary.write_text("half of it")
         raise OSError(errno.ENOSPC, "No space left on device")

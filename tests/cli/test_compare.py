@@ -99,7 +99,7 @@ def test_a_result_that_was_changed_is_told(folder: Path, done: tuple[Path, str],
     finished = run(*OWN, "--folds", "3", "-o", output, cwd=folder)
     assert finished.returncode == 2
     assert "runs/my.csv-C-HMCNN-fold0of3-" in finished.stderr
-    assert "it was changed after it was written" in finished.stderr
+    assert "the file was changed after it was written" in finished.stderr
 
 
 @pytest.mark.parametrize(

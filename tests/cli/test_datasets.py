@@ -69,9 +69,7 @@ def test_files_are_fetched_once_and_then_here(tmp_path: Path) -> None:
 def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
     done = run("fetch", "enron", "--quiet", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith(
-        "chmcnn: Enron_corr_trainvalid.arff is not here, and could not be downloaded from http"
-    )
+    assert done.stderr.startswith("chmcnn: Enron_corr_trainvalid.arff could not be downloaded from http")
     assert str(tmp_path / "cache" / catalogue()["enron"].files["train"].path) in done.stderr.replace("\n", "")
 
 
@@ -81,17 +79,17 @@ def test_without_a_network_fetching_says_what_to_do(tmp_path: Path) -> None:
         (("fetch",), "Name the data sets to fetch, or use --all; not both."),
         (("fetch", "enrom"), "There is no data set 'enrom'. Did you mean 'enron'?"),
         (("show", "digit"), "There is no data set 'digit'. Did you mean 'digits'?"),
-        (("show", "no.csv"), "no.csv: the file is not there."),
+        (("show", "no.csv"), "no.csv: the file does not exist."),
         (("show", "mine.csv", "--labels", "topics"), "there is no column 'topics'"),
-        (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy is not there."),
+        (("show", "mine.csv", "--hierarchy", "no.obo"), "no.obo: the file of the hierarchy does not exist."),
         (("show", "digits", "-o", "picture.xyz"), "expected a picture format"),
         (("show", "mine.csv", "--train", "no.arff"), "mine.csv is a file; --train is only for the name of a data set."),
         (
             ("show", "digits", "--hierarchy", "no.csv"),
             "digits is not a file; --hierarchy is only for",
         ),
-        (("list", "--data-dir", "nowhere"), "The folder of the data, nowhere, is not there"),
-        (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, is not a file"),
+        (("list", "--data-dir", "nowhere"), "The data folder nowhere does not exist"),
+        (("show", "enron", "--train", "no.arff"), "no.arff, named as the train part of enron, does not exist"),
     ],
 )
 def test_bad_input_is_told_and_writes_nothing(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -107,7 +105,7 @@ def test_a_data_set_is_described_and_drawn(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "train 1,000, valid 297, test 500" in done.stdout
     assert matplotlib.image.imread(tmp_path / "digits.png").shape[1] > 1000
-    assert "digits.png exists already" in run("show", "digits", cwd=tmp_path).stderr
+    assert "digits.png already exists" in run("show", "digits", cwd=tmp_path).stderr
 
 
 def test_a_table_of_the_users_own_is_described_and_drawn(tmp_path: Path) -> None:

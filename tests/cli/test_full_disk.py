@@ -40,7 +40,7 @@ def test_the_first_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     fill_the_disk(monkeypatch, ".checkpoint-")
     done = run(*TRAIN, "mine", cwd=tmp_path)
     assert done.returncode == 2
-    assert ".mine.training/checkpoint.safetensors cannot be written: No space left on device. Make room" in done.stderr
+    assert ".mine.training/checkpoint.safetensors cannot be written: No space left on device. Free" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -52,5 +52,5 @@ def test_predictions(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pd.DataFrame, "to_csv", refuse)
     done = run("predict", "model", "new.csv", "-o", tmp_path / "scores.csv", cwd=folder)
     assert done.returncode == 2
-    assert f"{tmp_path / 'scores.csv'} cannot be written: No space left on device. Make room" in done.stderr
+    assert f"{tmp_path / 'scores.csv'} cannot be written: No space left on device. Free some space" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -61,11 +61,11 @@ def test_the_most_specific_classes_are_label_sets(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("evaluate", "model", "test.csv", "-o", "my.csv"), "my.csv exists already; name another file, or use --force"),
+        (("evaluate", "model", "test.csv", "-o", "my.csv"), "my.csv already exists; choose another file, or use"),
         (("evaluate", "model", "test.csv", "-o", "a.html"), "a.html ends in '.html'; expected .json or .csv."),
-        (("evaluate", "model", "test.csv", "-o", "model"), "model is a folder; name a file in it"),
+        (("evaluate", "model", "test.csv", "-o", "model"), "model is a folder; choose a file in it"),
         (("explain", "model", "new.csv", "-o", "a.csv"), "a.csv ends in '.csv'; expected .json."),
-        (("explain", "model", "new.csv", "-o", "model/model.json"), "exists already"),
+        (("explain", "model", "new.csv", "-o", "model/model.json"), "already exists"),
         (("predict", "model", "new.csv", "--json", "-o", "a.csv"), "a.csv is written by its ending; leave out --json"),
     ],
 )

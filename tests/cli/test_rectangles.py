@@ -40,7 +40,7 @@ def test_a_picture_that_exists_is_kept_unless_forced(tmp_path: Path) -> None:
     (tmp_path / "rectangles.png").write_text("mine")
     done = run("rectangles", "--epochs", "1", cwd=tmp_path)
     assert done.returncode == 2
-    assert "rectangles.png exists already; name another file, or use --force" in done.stderr
+    assert "rectangles.png already exists; choose another file, or use --force" in done.stderr
     assert (tmp_path / "rectangles.png").read_text() == "mine"
     assert run("rectangles", "--epochs", "1", "--force", "--quiet", cwd=tmp_path).returncode == 0
     assert (tmp_path / "rectangles.png").read_bytes().startswith(b"\x89PNG")
@@ -49,7 +49,7 @@ def test_a_picture_that_exists_is_kept_unless_forced(tmp_path: Path) -> None:
 def test_a_folder_is_no_place_for_a_picture(tmp_path: Path) -> None:
     done = run("rectangles", "--output", ".", cwd=tmp_path)
     assert done.returncode == 2
-    assert "is a folder; name a file in it" in done.stderr
+    assert "is a folder; choose a file in it" in done.stderr
 
 
 @pytest.mark.skipif(not os.access("/proc/self", os.R_OK), reason="needs a folder that nobody can write to")

@@ -67,7 +67,7 @@ def test_tables_of_files_tell_what_is_left_out(
     monkeypatch.setattr(_measure, "_CALLS", 1)
     done = run("reproduce", name, "--datasets", "spo_FUN,expr_FUN", "--data-dir", data, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "No result for expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
+    assert "No result for expr_FUN: expr_FUN.train.arff could not be downloaded" in done.stderr
     assert "Without spo_FUN" not in done.stderr
     assert title in done.stdout
     assert [path.name for path in (tmp_path / "results" / name).glob("*.json")] == ["spo_FUN.json"]
@@ -93,7 +93,9 @@ def test_times_that_were_measured_before_are_not_taken_for_those_of_this_machine
 def test_no_file_at_all_is_an_error_with_a_way_out(data: Path, tmp_path: Path, name: str) -> None:
     done = run("reproduce", name, "--datasets", "expr_FUN", "--data-dir", data, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"There are no results of {name} in results/{name}: expr_FUN.train.arff is not here" in done.stderr
+    assert (
+        f"There are no results of {name} in results/{name}: expr_FUN.train.arff could not be downloaded" in done.stderr
+    )
     assert "Without a network, " in done.stderr
     assert run("reproduce", name, "--datasets", ",", cwd=tmp_path).stderr.startswith(
         "chmcnn: --datasets is ','; expected"
@@ -167,7 +169,7 @@ def test_a_result_that_was_edited_is_noticed(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("0.7", "0.8"))
     done = run("reproduce", "all", cwd=tmp_path)
     assert done.returncode == 2
-    assert f"{path.name}: it was changed after it was written" in done.stderr
+    assert f"{path.name}: the file was changed after it was written" in done.stderr
     assert not (tmp_path / "results/reproduction.html").exists()
 
 

@@ -146,13 +146,13 @@ def test_a_file_that_was_changed_is_noticed(tmp_path: Path) -> None:
     run(SPEC, SOURCE, tmp_path)
     path = SPEC.path(tmp_path)
     path.write_text(path.read_text().replace('"auprc": 0.5', '"auprc": 0.9'))
-    told = f"{path}: it was changed after it was written: its content does not fit its checksum; remove it"
+    told = f"{path}: the file was changed after it was written: its checksum does not match; delete it"
     for reading in (lambda: run(SPEC, SOURCE, tmp_path), lambda: collect(tmp_path)):
         with pytest.raises(ChmcnnError) as caught:
             reading()
         assert str(caught.value).startswith(told)
     path.write_text("[]")
-    with pytest.raises(ChmcnnError, match="it is not the file of a result; remove it"):
+    with pytest.raises(ChmcnnError, match="not a result file; delete it"):
         read(path)
 
 
@@ -214,5 +214,5 @@ def test_a_copied_result_does_not_count_twice(tmp_path: Path) -> None:
 def test_a_file_of_another_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
     path = SPEC.path(tmp_path)
     results.write(path, {"cell": {"dataset": "mine"}, "figures": {"auprc": 0.5}, "data": ""})
-    with pytest.raises(ChmcnnError, match="it is not the file of a result; remove it, and the command that wrote it"):
+    with pytest.raises(ChmcnnError, match="not a result file; delete it, and run the command"):
         read(path)

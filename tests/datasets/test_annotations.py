@@ -111,11 +111,11 @@ def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Path]) -> No
     assert np.array_equal(by_column.Y, by_index.Y)
     assert np.array_equal(by_column.Y, annotate(**files, part_of=True).Y)  # type: ignore[arg-type]
     for options in ({"part_of": True}, {"namespace": "x"}):
-        with pytest.raises(DatasetError, match=r"for an ontology that is a file: give them to obo\.read"):
+        with pytest.raises(DatasetError, match=r"apply only to an ontology file: pass them to obo\.read"):
             annotate(frame.set_index("gene"), files["annotations"], known, **options)
     with pytest.raises(DatasetError, match="There is no column 'name' in the features"):
         annotate(frame, files["annotations"], known, id_column="name")
-    with pytest.raises(DatasetError, match="categorical is for features that are a file"):
+    with pytest.raises(DatasetError, match="categorical applies only to a file of features"):
         annotate(frame, files["annotations"], known, categorical=["x"])
     for wrong in (frame.iloc[:0], pd.concat([frame, frame])):
         with pytest.raises(DatasetError, match="no rows, or a gene twice"):
@@ -142,26 +142,26 @@ def test_a_gene_without_annotations_that_count_gets_none_of_its_namesakes(
 def test_a_name_of_several_products_is_left_out_with_a_warning(files: dict[str, Path]) -> None:
     lines = [line("P1", "GO:3", symbol="YAL1"), line("P2", "GO:2", symbol="YAL1"), line("YAL3", "GO:1"), ""]
     files["annotations"].write_text("\n".join(lines))
-    with pytest.warns(UserWarning, match=r"1 genes are left out: their names stand for several .* 'YAL1': P1, P2"):
+    with pytest.warns(UserWarning, match=r"1 gene omitted: the names match several .* 'YAL1': P1, P2"):
         table = annotate(**files)  # type: ignore[arg-type]
     assert table.X.index.tolist() == ["YAL3"]
 
 
 def test_bad_input_is_told(files: dict[str, Path]) -> None:
-    with pytest.raises(DatasetError, match=r"No class has 9 rows; the most frequent has 3\."):
+    with pytest.raises(DatasetError, match=r"No class has 9 rows; the most frequent one has 3\."):
         annotate(**files, least=9, part_of=True)  # type: ignore[arg-type]
-    with pytest.raises(DatasetError, match=r"No gene of the features is in .*: the first one is '1\.0', however"):
+    with pytest.raises(DatasetError, match=r"No gene of the features is in .*: the features have '1\.0', say, but"):
         annotate(**files, id_column="x")  # type: ignore[arg-type]
-    with pytest.raises(DatasetError, match=r"evidence is 'IDA'; expected a set of codes, such as \{'IDA'\}"):
+    with pytest.raises(DatasetError, match=r"evidence is 'IDA'; expected a set of evidence codes, such as \{'IDA'\}"):
         annotate(**files, evidence="IDA")  # type: ignore[arg-type]
     with pytest.raises(DatasetError, match=r"has none of the evidence codes \['ida'\]; it has \['IDA', 'IEA'\]"):
         annotate(**files, evidence={"ida"})  # type: ignore[arg-type]
     gaf = files["annotations"]
     gaf.write_text(line("YAL1", "GO:5"))
-    with pytest.raises(DatasetError, match=r"None of the 1 genes .* has an annotation that counts"):
+    with pytest.raises(DatasetError, match=r"has 1 gene of the features, but none with a usable annotation"):
         annotate(**files)  # type: ignore[arg-type]
     for text, told in {
-        "a\tb\n": "line 1: the line has 2 cells; a GAF line has 15 to 17, with tabs between",
+        "a\tb\n": "line 1: the line has 2 cells; expected 15 to 17, separated by tabs",
         f"!x\n{line('YAL1', 'GO:7')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean 'GO:",
         line("", "GO:1"): "line 1, column 2: the gene product or its term is empty",
         line("YAL1", ""): "line 1, column 5: the gene product or its term is empty",

@@ -68,17 +68,17 @@ def test_nothing_changes_a_table() -> None:
 
 
 def test_tables_that_do_not_fit_together_are_refused() -> None:
-    with pytest.raises(DatasetError, match="X has 2 rows, however Y has 3"):
+    with pytest.raises(DatasetError, match="X has 2 rows, but Y has 3"):
         Table(np.zeros((2, 1)), [set()] * 3, TREE)
     with pytest.raises(DatasetError, match=re.escape("X has shape (2,); expected (rows, features)")):
         Table(np.zeros(2), [set()] * 2, TREE)
-    with pytest.raises(DatasetError, match="Column 'x' of X is there twice"):
+    with pytest.raises(DatasetError, match="X has two columns 'x'"):
         Table(pd.DataFrame([[1, 2]], columns=["x", "x"]), [set()], TREE)
     with pytest.raises(DatasetError, match="hierarchy is 'x'; expected a Hierarchy"):
         Table(np.zeros((2, 1)), [set()] * 2, "x")  # type: ignore[arg-type]
     thin = Table(sparse.csr_array(np.eye(2)), [set()] * 2, TREE)
     full = Table(np.eye(2), [set()] * 2, TREE)
-    with pytest.raises(DatasetError, match="One part has sparse features, another dense ones"):
+    with pytest.raises(DatasetError, match="One part has sparse features, another part dense ones"):
         Dataset("mine", full, thin, full)
     with pytest.raises(DatasetError, match="valid is of type ndarray; expected a Table"):
         Dataset("mine", full, np.eye(2), full)  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
         Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)
     named = pd.DataFrame({"x": [1.0, 2.0]}, index=["r", "s"])
     Table(named, labels.set_axis(["r", "s"], axis=0), TREE)
-    with pytest.raises(DatasetError, match="X and Y have different row names"):
+    with pytest.raises(DatasetError, match="X and Y have different indexes"):
         Table(named, labels.set_axis(["s", "r"], axis=0), TREE)
     sets = pd.Series([{"a"}, {"c"}])
     assert Table(np.zeros((2, 1)), sets, TREE).Y.tolist() == [[True, False, False], [False, False, True]]
@@ -141,23 +141,23 @@ def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
 def test_parts_with_other_columns_or_classes_are_refused() -> None:
     train = table(source="train.csv")
     with pytest.raises(
-        DatasetError, match=r"test\.csv has other columns than train\.csv: it has no 'y' and 'z' is new"
+        DatasetError, match=r"test\.csv has different columns than train\.csv: it has no 'y' and it adds 'z'"
     ):
         Dataset("mine", train, train, table(columns="xz", source="test.csv"))
-    with pytest.raises(DatasetError, match="the same in another order"):
+    with pytest.raises(DatasetError, match="their order differs"):
         Dataset("mine", train, train, table(columns="yx"))
-    with pytest.raises(DatasetError, match=r"has no 'x' and 'u' is new \(4 differences in all\)"):
+    with pytest.raises(DatasetError, match=r"has no 'x' and it adds 'u' \(4 differences in all\)"):
         Dataset("mine", train, table(columns="uv"), train)
-    with pytest.raises(DatasetError, match=r"'a' is only in one of them\. Read all parts with one hierarchy"):
+    with pytest.raises(DatasetError, match=r"only one of them has 'a'\. Read all parts with the same hierarchy"):
         Dataset("mine", train, train, table(hierarchy=Hierarchy.from_paths(["c"])))
-    with pytest.raises(DatasetError, match="other edges, or another order"):
+    with pytest.raises(DatasetError, match="their edges or their order differ"):
         Dataset("mine", train, train, table(hierarchy=Hierarchy.from_edges([("c", "a")], classes=TREE.classes)))
 
 
 def test_numbers_in_one_part_and_categories_in_another_are_refused() -> None:
     train = table(source="train.csv")
     other = Table(train.X.assign(y="word"), train.Y, TREE, "test.csv")
-    with pytest.raises(DatasetError, match=r"'y' has numbers in train\.csv, however categories in test\.csv; name it"):
+    with pytest.raises(DatasetError, match=r"'y' has numbers in train\.csv, but categories in test\.csv; name it"):
         Dataset("mine", train, train, other)
     Dataset("mine", train, train, Table(train.X.assign(y=np.nan), train.Y, TREE))
 
@@ -177,5 +177,5 @@ def test_shares_that_cannot_be_had_are_refused() -> None:
     for shares in ((0.5, 0.4), (1.5, -0.5), ()):
         with pytest.raises(DatasetError, match="expected positive numbers that add up to 1"):
             split(table(), *shares)
-    with pytest.raises(DatasetError, match="1 row cannot be divided into shares of"):
+    with pytest.raises(DatasetError, match="1 row cannot be split into shares of"):
         split(table(1), 0.7, 0.3)

@@ -101,7 +101,7 @@ def test_one_namespace(tmp_path: Path) -> None:
     assert found.current("GO:2") is None
     assert found.current("GO:20") is None
     with pytest.raises(
-        OntologyError, match="no term in the namespace 'cells'; there are: biological_process, cellular_"
+        OntologyError, match="no term is in the namespace 'cells'; the file has biological_process, cellular_"
     ):
         obo.read(path, namespace="cells")
 
@@ -111,20 +111,20 @@ def test_one_namespace(tmp_path: Path) -> None:
     [
         ("", ": there is no [Term]; expected an OBO file."),
         ("[Term]\nname: x\n", ", line 1: the term has no id."),
-        ("[Term]\nid: a\n\n[Term]\nid: a\n", ", line 4: the term 'a' is there twice, first on line 1."),
+        ("[Term]\nid: a\n\n[Term]\nid: a\n", ", line 4: the term 'a' appears twice, first on line 1."),
         (
             "[Term]\nid: a\nis_a: b\n",
-            ", line 3: 'a' is below 'b', which is obsolete or not in the file; remove the line",
+            ", line 3: 'b', a parent of 'a', is obsolete or not in the file; remove the line",
         ),
         ("[Term]\nid: a\nid: b\n", ", line 3: the term 'a' has a second id."),
-        ("[term]\nid: a\n", ", line 1: expected [Term] or another stanza, however: '[term]'."),
-        ("[Term\nid: a\n", ", line 1: expected [Term] or another stanza, however: '[Term'."),
+        ("[term]\nid: a\n", ", line 1: expected [Term] or another stanza, but the line is '[term]'."),
+        ("[Term\nid: a\n", ", line 1: expected [Term] or another stanza, but the line is '[Term'."),
         ("[Term]\nid: a\nis_obsolete: yes\n", ", line 3: is_obsolete is 'yes'; expected true or false."),
         (
             "[Term]\nid: a\nalt_id: x\n[Term]\nid: b\nalt_id: x\n",
-            ", line 6: the alternative id 'x' stands for 'a' and for 'b'.",
+            ", line 6: the alternative id 'x' belongs to 'a' and to 'b'.",
         ),
-        ("[Term]\nid: a\nwhat\n", ", line 3: expected 'tag: value', however: 'what'."),
+        ("[Term]\nid: a\nwhat\n", ", line 3: expected 'tag: value', but the line is 'what'."),
         (
             "[Term]\nid: a\nis_a: b\n[Term]\nid: b\nis_a: a\n",
             ": The edges form a cycle, from parent to child: a -> b -> a",

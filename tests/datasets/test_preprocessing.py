@@ -94,24 +94,24 @@ def test_an_unseen_category_is_all_zeros() -> None:
 
 def test_bad_columns_are_told() -> None:
     found = Preprocessor().fit(TABLE[["size"]])
-    with pytest.raises(FeatureError, match="Column 'size' was of numbers at fit, however now it is of"):
+    with pytest.raises(FeatureError, match="Column 'size' had numbers in fit, but now has type"):
         found.transform(pd.DataFrame({"size": ["large"]}))
     with pytest.raises(FeatureError, match="Column 'size' has an infinite number in row 1"):
         found.transform(pd.DataFrame({"size": [1.0, np.inf]}))
     with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
         found.transform(pd.DataFrame({"other": [1.0]}))
     words = Preprocessor().fit(TABLE[["word"]])
-    with pytest.raises(FeatureError, match="Column 'word' was of categories at fit, however now it is of float64"):
+    with pytest.raises(FeatureError, match="Column 'word' had categories in fit, but now has type float64"):
         words.transform(pd.DataFrame({"word": [1.0]}))
-    with pytest.raises(FeatureError, match="X is sparse, however it was dense at fit"):
+    with pytest.raises(FeatureError, match="X is sparse, but was dense in fit"):
         Preprocessor().fit(np.eye(2)).transform(sparse.csr_array(np.eye(2)))
-    with pytest.raises(FeatureError, match="Column 'day' is of datetime64"):
+    with pytest.raises(FeatureError, match="Column 'day' has type datetime64"):
         Preprocessor().fit(pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])}))
     with pytest.raises(FeatureError, match="two categories with the same text"):
         Preprocessor().fit(pd.DataFrame({"a": pd.Categorical([1, "1"])}))
     with pytest.raises(FeatureError, match="The values of 'a' are too large: their mean overflows"):
         Preprocessor().fit(pd.DataFrame({"a": [1e308, 1e308, 1e308]}))
-    with pytest.raises(FeatureError, match="of categories at fit: give a DataFrame"):
+    with pytest.raises(FeatureError, match="of categories in fit; pass a DataFrame"):
         Preprocessor().fit(TABLE[["word"]]).transform(np.zeros((1, 1)))
     with pytest.raises(ValueError, match="0 sample"):
         found.transform(TABLE[["size"]].iloc[:0])

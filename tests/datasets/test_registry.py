@@ -9,7 +9,7 @@ from benchmarks import catalogue as measured
 from benchmarks import shapes
 
 from chmcnn import DatasetError, datasets
-from chmcnn.datasets import files, registry
+from chmcnn.datasets import download, registry
 from chmcnn.datasets.arff import read, write
 from chmcnn.datasets.catalogue import File, catalogue
 from chmcnn.datasets.dataset import Dataset
@@ -82,7 +82,7 @@ def test_a_file_that_the_user_names_is_marked_as_not_verified(tmp_path: Path) ->
     assert len(data.train) == 849
     same = load("eisen_FUN", named={"train": shapes.data_folder() / "datasets_FUN/eisen_FUN/eisen_FUN.train.arff"})
     assert not same.unverified  # it is the authors' own file
-    with pytest.raises(DatasetError, match="has other columns than"):
+    with pytest.raises(DatasetError, match="has different columns than"):
         load("expr_FUN", named={"train": shapes.data_folder() / "datasets_FUN/eisen_FUN/eisen_FUN.train.arff"})
 
 
@@ -93,11 +93,11 @@ def test_names_that_are_not_there_are_told() -> None:
         datasets.load("celcycle_FUN")
     with pytest.raises(DatasetError, match="enron has no part 'valid'; its parts are train, test"):
         datasets.load("enron", named={"valid": "mine.arff"})
-    with pytest.raises(DatasetError, match=r"mine\.arff, named as the train part of enron, is not a file"):
+    with pytest.raises(DatasetError, match=r"mine\.arff, named as the train part of enron, does not exist"):
         datasets.load("enron", named={"train": "mine.arff"})
-    with pytest.raises(DatasetError, match="'digits' has no files; 'train' cannot be named"):
+    with pytest.raises(DatasetError, match="'digits' has no files; its part 'train' cannot be named"):
         datasets.load("digits", named={"train": "mine.arff"})
-    with pytest.raises(DatasetError, match=r"folder of the data, nowhere, is not there"):
+    with pytest.raises(DatasetError, match=r"data folder nowhere does not exist"):
         datasets.load("enron", data_dir="nowhere")
 
 
@@ -137,7 +137,7 @@ def test_files_that_are_not_here_are_fetched_with_progress(
     from tests.datasets.server import serve
 
     content = b"x" * 300_000
-    file = File("HMC_data/one.arff", files.blob_id(content), len(content), 1)
+    file = File("HMC_data/one.arff", download.blob_id(content), len(content), 1)
     (tmp_path / "home" / "HMC_data").mkdir(parents=True)
     (tmp_path / "home" / "HMC_data" / "one.arff").write_bytes(content)
     monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "cache"))

@@ -40,7 +40,7 @@ def test_a_missing_file_is_told_and_looked_for_again(data: Path, tmp_path: Path)
     folder = tmp_path / "results"
     (told,) = table1.run(Context(folder, data), datasets=["enron", "spo_FUN"]).items()
     assert told[0] == "enron"
-    assert "Enron_corr_trainvalid.arff is not here" in told[1]
+    assert "Enron_corr_trainvalid.arff could not be downloaded" in told[1]
     found = table1.collect(folder)
     assert found is not None
     assert list(found.sizes) == ["spo_FUN"]
@@ -68,7 +68,7 @@ def test_a_fuller_result_is_not_written_over(data: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("other", [{"rows": {}}, {"new": 1}])
 def test_a_result_of_another_version_is_refused_with_a_way_out(tmp_path: Path, other: dict[str, object]) -> None:
     results.write(tmp_path / "enron.json", other)
-    with pytest.raises(FileError, match=r"enron\.json: it is not the file of a result; remove it, and the command"):
+    with pytest.raises(FileError, match=r"enron\.json: not a result file; delete it, and run the command"):
         table1.collect(tmp_path)
 
 

@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import gzip
 import pickle
 import time
 import tracemalloc
@@ -120,9 +121,9 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "self-loop": (lambda: Hierarchy.from_edges([("a", "b"), ("b", "b")]), "Class 'b' is its own parent"),
     "duplicate name": (
         lambda: Hierarchy.from_edges([], classes=["a", "b", "a"]),
-        "'a' is there twice, at positions 0 and 2",
+        "'a' appears twice, at positions 0 and 2",
     ),
-    "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Edge 0 is .*; the name of a class must not be empty"),
+    "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Edge 0 is .*; a class name must not be empty"),
     "name of another type": (
         lambda: Hierarchy.from_edges([("a", 3)]),  # type: ignore[list-item]
         "Edge 0 is .*3.; expected a pair .* both strings",
@@ -135,9 +136,12 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "edge that is a string": (lambda: Hierarchy.from_edges(["ab"]), "Edge 0 is 'ab'; expected a pair"),  # type: ignore[list-item]
     "edge to an unknown class": (
         lambda: Hierarchy.from_edges([("animal", "dgo")], classes=["animal", "dog"]),
-        "Unknown class 'dgo'. Did you mean 'dog'\\? An edge names it: add it to classes",
+        "Unknown class 'dgo'. Did you mean 'dog'\\? It is in an edge: add it to classes",
     ),
-    "position outside": (lambda: Hierarchy(["a", "b"], [(0, 2)]), r"Edge \[0, 2\] points outside the 2 classes 0 to 1"),
+    "position outside": (
+        lambda: Hierarchy(["a", "b"], [(0, 2)]),
+        r"Edge \[0, 2\] has a position outside the 2 classes, 0 to 1",
+    ),
     "positions of another type": (
         lambda: Hierarchy(["a", "b"], [(0.0, 1.0)]),
         r"shape \(1, 2\) and type float64; expected rows",
@@ -146,11 +150,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "unknown class, none alike": (lambda: PETS.parents("quartz"), "Unknown class 'quartz'.$"),
     "class of another type": (
         lambda: PETS.children(3),  # type: ignore[arg-type]
-        "Unknown class 3. Names are strings, however this is of type int",
+        "Unknown class 3. It is of type int, but names are strings",
     ),
     "path with an empty part": (
         lambda: Hierarchy.from_paths(["01//02"]),
-        "Path '01//02' is not a string of parts joined by '/'",
+        "Path '01//02' is not a string of non-empty parts separated by '/'",
     ),
     "undirected graph": (
         lambda: Hierarchy.from_networkx(nx.Graph([("a", "b")])),  # type: ignore[arg-type]
@@ -158,17 +162,17 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "paths that are one string": (
         lambda: Hierarchy.from_paths("a/b"),
-        "Paths are 'a/b', joined by '/'; expected several",
+        "Paths are 'a/b' and the separator is '/'; expected a list",
     ),
-    "path that is no string": (lambda: Hierarchy.from_paths([("a", "b")]), "is not a string of parts"),  # type: ignore[list-item]
-    "edges of different lengths": (lambda: Hierarchy(["a", "b"], [[0, 1], [0]]), "Edges are of different lengths"),
+    "path that is no string": (lambda: Hierarchy.from_paths([("a", "b")]), "is not a string of non-empty parts"),  # type: ignore[list-item]
+    "edges of different lengths": (lambda: Hierarchy(["a", "b"], [[0, 1], [0]]), "Edges have different lengths"),
     "edge that is a number": (lambda: Hierarchy.from_edges([1]), "Edge 0 is 1; expected a pair"),  # type: ignore[list-item]
     "JSON that is a path": (lambda: Hierarchy.from_json(Path("h.json")), "The text of the hierarchy is not"),  # type: ignore[arg-type]
     "no JSON": (lambda: Hierarchy.from_json("{"), "not valid JSON"),
     "other JSON": (lambda: Hierarchy.from_json("[]"), "not a hierarchy"),
     "JSON of a newer version": (
         lambda: Hierarchy.from_json('{"format": "chmcnn-hierarchy", "version": 2}'),
-        "has version 2, however this chmcnn reads 1",
+        "has version 2, but this chmcnn reads version 1",
     ),
     "JSON without classes": (
         lambda: Hierarchy.from_json('{"format": "chmcnn-hierarchy", "version": 1, "edges": []}'),
@@ -187,14 +191,14 @@ def test_bad_hierarchies_are_refused(case: str) -> None:
 BAD_CSV = {
     "no such column": (
         "from,to\na,b\n",
-        "line 1: Expected one column 'parent', however the columns are \\['from', 'to'\\]",
+        "line 1: Expected one column 'parent', but the columns are \\['from', 'to'\\]",
     ),
     "empty file": ("", "line 1: There is no header; expected one with the columns"),
     "two columns of one name": ("parent,child,child\na,b,c\n", "Expected one column 'child'"),
     "empty child": ("parent,child\na,b\na,\n", "line 3: Column 'child' is empty"),
-    "ragged row": ("parent,child\na,b\na\n", "line 3: The row has 1 cell, however the header 2"),
-    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv, The edges form a cycle"),
-    "only a header": ("parent,child\n", "edges.csv, The hierarchy is empty"),
+    "ragged row": ("parent,child\na,b\na\n", "line 3: The row has 1 cell, but the header has 2"),
+    "cycle": ("parent,child\na,b\nb,a\n", "edges.csv: The edges form a cycle"),
+    "only a header": ("parent,child\n", "edges.csv: The hierarchy is empty"),
     "spaces in the header": ("parent , child\na,\n", "line 2: Column 'child' is empty"),
     "open quote": ('parent,child\n"a,b\n', "edges.csv, line 2: unexpected end of data"),
 }
@@ -210,8 +214,27 @@ def test_bad_edge_files_are_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_bytes(b"parent,child\n\xff\xfe,b\n")
-    with pytest.raises(HierarchyError, match=r"edges\.csv is not text in UTF-8"):
+    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2, column 1: the file is not text in UTF-8"):
         Hierarchy.from_csv(tmp_path / "edges.csv")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv.gz"
+    with pytest.raises(HierarchyError, match=r"edges\.csv\.gz: the file cannot be read: No such file"):
+        Hierarchy.from_csv(file)
+    content = gzip.compress(b"parent,child\n" + b"".join(b"a,b%d\n" % number for number in range(1000)))
+    for damaged in (content[:-100], b"parent,child\na,b\n", content[:50] + b"\xff" * 50 + content[100:]):
+        file.write_bytes(damaged)
+        with pytest.raises(HierarchyError, match=r"edges\.csv\.gz, line \d+: the file is not a complete gzip file"):
+            Hierarchy.from_csv(file)
+    file.write_bytes(content)
+    assert len(Hierarchy.from_csv(file)) == 1001
+
+
+def test_every_kind_of_line_end_is_read(tmp_path: Path) -> None:
+    for end in (b"\n", b"\r\n", b"\r"):
+        (tmp_path / "edges.csv").write_bytes(end.join([b"parent,child", b"a,b", b'a,"c"', b""]))
+        assert Hierarchy.from_csv(tmp_path / "edges.csv").classes == ("a", "b", "c")
 
 
 BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
@@ -220,7 +243,7 @@ BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "number for a set": (lambda: PETS.encode([{"dog"}, 3]), "Row 1 is 3; expected a set"),  # type: ignore[list-item]
     "nothing for a set": (lambda: PETS.encode([None]), "Row 0 is None; expected a set"),  # type: ignore[list-item]
     "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), but the hierarchy has 4 classes"),
-    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
+    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), but"),
     "neither 0 nor 1": (
         lambda: PETS.close([[0, 0.5, 1, 0]]),
         "have the value 0.5 in row 0, class 'cat'; expected only 0 and 1",

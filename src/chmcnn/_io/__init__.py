@@ -1,1 +1,1 @@
-"""Files: reading text, writing whole files or nothing, JSON, and results with a checksum."""
+"""Files: reading text, atomic writing, JSON, and results with a checksum."""

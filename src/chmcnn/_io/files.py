@@ -1,4 +1,4 @@
-"""Writing files so that nothing is ever half-written."""
+"""Atomic writing: a file is complete, or does not exist."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:
-    """Refuse to write over a file before any work is done for it."""
+    """Raise an error for a file that exists, before any work is done for it."""
     if path.is_dir():
-        raise ChmcnnError(f"{path} is a folder; name a file in it, such as {path / 'demo.png'}.")
+        raise ChmcnnError(f"{path} is a folder; choose a file in it, such as {path / 'demo.png'}.")
     if path.exists() and not force:
-        raise ChmcnnError(f"{path} exists already; name another file, or use --force to write over it.")
+        raise ChmcnnError(f"{path} already exists; choose another file, or use --force to overwrite it.")
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside ``path`` to write to, and rename it to ``path`` if all goes well."""
+    """Yield a temporary file beside ``path``, and rename it to ``path`` unless there is an error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     except OSError as error:
-        raise _cannot_be_written(path, error) from None
+        raise _write_error(path, error) from None
     os.close(handle)
     temporary = Path(name)
     try:
@@ -38,14 +38,14 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise _cannot_be_written(path, error) from None
+        raise _write_error(path, error) from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _cannot_be_written(path: Path, error: OSError) -> ChmcnnError:
-    way_out = "Make room, or name" if error.errno == errno.ENOSPC else "Name"
-    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {way_out} a file in another folder.")
+def _write_error(path: Path, error: OSError) -> ChmcnnError:
+    solution = "Free some space, or choose" if error.errno == errno.ENOSPC else "Choose"
+    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {solution} a file in another folder.")
 
 
 def _umask() -> int:

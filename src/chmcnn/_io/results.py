@@ -1,4 +1,4 @@
-"""Results in files of JSON that tell if they were changed."""
+"""Results in JSON files with a checksum, which shows later changes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-_Made = TypeVar("_Made")
-_WAY_OUT = "remove it, and the command that wrote it runs that part again"
-_OTHER = (ValueError, KeyError, TypeError, AttributeError)
-"""What comes of a file that has something else in it."""
+_Result = TypeVar("_Result")
+_SOLUTION = "delete it, and run the command that wrote it again"
+_UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError)
+"""Errors raised by a file with unexpected content."""
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a result with its checksum, all at once.
+    """Write a result with its checksum, atomically.
 
     >>> import tempfile; from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,32 +35,32 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a result, and refuse one that was changed since it was written."""
+    """Read a result; raise an error if it was changed after it was written."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         written = content.pop("checksum")
-    except _OTHER:
-        raise _no_result(path) from None
+    except _UNEXPECTED:
+        raise _not_a_result(path) from None
     except OSError as error:
-        raise FileError(f"it cannot be read: {error.strerror}", path) from None
+        raise FileError(f"the file cannot be read: {error.strerror}", path) from None
     if written != checksum(content):
-        raise FileError(f"it was changed after it was written: its content does not fit its checksum; {_WAY_OUT}", path)
+        raise FileError(f"the file was changed after it was written: its checksum does not match; {_SOLUTION}", path)
     return content
 
 
-def made(path: Path, maker: Callable[[dict[str, Any]], _Made]) -> _Made:
-    """Read a result and make a value of it; refuse the file of another version of the code, which has other fields."""
+def load(path: Path, parse: Callable[[dict[str, Any]], _Result]) -> _Result:
+    """Read a result and parse it; raise an error for a file with other fields, of another version of the code."""
     content = read(path)
     try:
-        return maker(content)
-    except _OTHER:
-        raise _no_result(path) from None
+        return parse(content)
+    except _UNEXPECTED:
+        raise _not_a_result(path) from None
 
 
 def checksum(content: Mapping[str, Any]) -> str:
-    """A digest that is the same for the same content."""
+    """Return a digest of the content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _no_result(path: Path) -> FileError:
-    return FileError(f"it is not the file of a result; {_WAY_OUT}", path)
+def _not_a_result(path: Path) -> FileError:
+    return FileError(f"not a result file; {_SOLUTION}", path)

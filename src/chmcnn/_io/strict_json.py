@@ -1,18 +1,21 @@
-"""JSON as every reader takes it: what is no number is null."""
+"""Strict JSON: NaN and infinite numbers become null."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chmcnn.errors import ChmcnnError
 
+if TYPE_CHECKING:
+    from chmcnn._typing import JSONValue
 
-def dumps(content: Any) -> str:  # noqa: ANN401 -- what JSON can hold, and a little more
-    """Write as JSON.
+
+def dumps(content: JSONValue) -> str:
+    """Return JSON text; numpy numbers and tuples are accepted too.
 
     >>> dumps(float("nan")), dumps((1.5,))[0]
     ('null', '[')
@@ -20,7 +23,7 @@ def dumps(content: Any) -> str:  # noqa: ANN401 -- what JSON can hold, and a lit
     return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: JSONValue) -> JSONValue:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

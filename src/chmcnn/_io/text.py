@@ -1,4 +1,4 @@
-"""Text files, plain or packed by gzip, line by line, with the place of whatever is not text."""
+"""Text files, plain or gzip-compressed, line by line; errors name the line and column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(path: Path, error: type[FileError] = FileError) -> Iterator[str]:
-    """Lines of a file that must be text in UTF-8, each with its end."""
+    """Yield the lines of a file of UTF-8 text, with their line ends."""
     number = 0
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
@@ -27,7 +27,7 @@ def lines(path: Path, error: type[FileError] = FileError) -> Iterator[str]:
 
 
 def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) -> str:
-    """Decode bytes that must be text in UTF-8 without zeros; ``first_line`` is the line they start with."""
+    """Decode UTF-8 text without zero bytes; ``first_line`` is the number of its first line."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as problem:
@@ -35,17 +35,17 @@ def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) 
         raise error("the file is not text in UTF-8", path, line, column) from None
     if "\0" in text:
         line, column = _place(raw, raw.index(0), first_line)
-        raise error("the file is not text: it has a zero byte", path, line, column)
+        raise error("the file is not text: it contains a zero byte", path, line, column)
     return text
 
 
-def _place(raw: bytes, at: int, first_line: int) -> tuple[int, int]:
-    before = raw[:at]
-    return first_line + before.count(b"\n"), at - before.rfind(b"\n")
+def _place(raw: bytes, position: int, first_line: int) -> tuple[int, int]:
+    before = raw[:position]
+    return first_line + before.count(b"\n"), position - before.rfind(b"\n")
 
 
 def ending(path: Path) -> str:
-    """The kind of a file by its name: its last ending, in lower case, without that of gzip.
+    """Return the ending of a file name in lower case, without that of gzip.
 
     >>> ending(Path("annotations.GAF.gz"))
     '.gaf'

@@ -1,11 +1,11 @@
-"""The data of a command: a data set by name, or a table of the user's own."""
+"""The data of a command: a data set by name, or a table of the user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,7 @@ _TABLE = "Your own table"
 
 @dataclass(frozen=True)
 class TableOptions(OptionGroup):
-    """How to read a table of the user's own: the arguments of `chmcnn.datasets.read_table`."""
+    """How to read a table of the user: the arguments of `chmcnn.datasets.read_table`."""
 
     hierarchy: Annotated[
         Path | None,
@@ -57,12 +57,9 @@ class TableOptions(OptionGroup):
         """Read features and labels."""
         from chmcnn.datasets import read_table
 
-        classes = hierarchy or self.hierarchy
-        if path.suffix == ".arff":
-            return read_table(path, classes)
         return read_table(
             path,
-            classes,
+            hierarchy or self.hierarchy,
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
@@ -75,7 +72,7 @@ class TableOptions(OptionGroup):
 FeatureTable = Annotated[
     TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical")
 ]
-"""How to read a table without labels for a model, which knows its classes and categories."""
+"""How to read a table without labels; the model has the classes and categories."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +85,11 @@ class HoldOutOptions(OptionGroup):
     ] = None
 
     def split(self, path: Path, table_options: TableOptions, seed: int) -> Parts:
-        """Read a table of the user's own, and hold out rows to test on unless another table has them."""
+        """Read a table of the user, and hold out rows for the test unless another table has them."""
         from chmcnn.datasets import Dataset, split
 
         if self.test is not None and self.test_share is not None:
-            raise DatasetError("--test and --test-share both say what to test on; use one of them.")
+            raise DatasetError("--test and --test-share cannot be used together; use one of them.")
         table = table_options.read(path)
         if self.test is not None:
             test = table_options.read(self.test, table.hierarchy)
@@ -107,7 +104,7 @@ class HoldOutOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class Parts:
-    """The tables of a data set, or of the user's own table, which has no validation rows, and maybe no test rows."""
+    """The tables of a data set, or those from a table of the user, which have no validation rows."""
 
     title: str
     tables: Mapping[str, Table]
@@ -135,17 +132,17 @@ class Parts:
 
 
 def is_file(name: str) -> bool:
-    """Whether a name is that of a file, and not of a data set."""
+    """Whether a name is a file name, and not that of a data set."""
     return bool(Path(name).suffix) or Path(name).is_file()
 
 
 def refuse_option(name: str, option: str) -> None:
-    """Refuse an option for tables of the user's own, because the data is a data set by name."""
+    """Raise an error for an option that does not apply to a data set by name."""
     raise DatasetError(f"{name} is not a file; {flag(option)} is only for a table of your own.")
 
 
 def refuse_table_options(name: str, *groups: OptionGroup) -> None:
-    """Refuse each option of the groups that was given."""
+    """Raise an error for the first option of the groups that the user set."""
     for group in groups:
         for field in fields(group):
             if getattr(group, field.name) != field.default:
@@ -155,7 +152,7 @@ def refuse_table_options(name: str, *groups: OptionGroup) -> None:
 def load(
     name: str, call: Invocation, *refused: OptionGroup, files: Mapping[str, Path] | None = None, seed: int = 0
 ) -> Dataset:
-    """Load a data set by name; refuse the options of groups that are for tables of the user's own."""
+    """Load a data set by name; raise an error for options that apply only to tables of the user."""
     from chmcnn.datasets import load
 
     refuse_table_options(name, *refused)
@@ -164,15 +161,12 @@ def load(
 
 def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
     """Return features to predict: the test part of a data set, or the columns of a table that the model needs."""
-    from chmcnn.datasets import arff, read_features
+    from chmcnn.datasets import read_features
 
     if not is_file(name):
         return load(name, call, table_options).test.X
-    path = Path(name)
-    if path.suffix == ".arff":
-        return arff.read(path).features
     return read_features(
-        path,
+        Path(name),
         id_column=table_options.id_column,
         categorical=_categorical(model, table_options),
         delimiter=table_options.delimiter,
@@ -187,7 +181,7 @@ def read_labelled(
     if not is_file(name):
         data = load(name, call, table_options)
         if data.hierarchy != model.hierarchy_:
-            raise DatasetError(f"{name} has other classes than the model was trained on.")
+            raise DatasetError(f"{name} has different classes than the model.")
         return data.test.X, data.test.Y
     options = replace(table_options, categorical=_categorical(model, table_options))
     table = options.read(Path(name), model.hierarchy_)
@@ -200,5 +194,6 @@ def read_labelled(
 
 def _categorical(model: CHMCNNClassifier, table_options: TableOptions) -> list[str]:
     """Return the columns of categories: those of the model, and those that the user names."""
-    columns: Any = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
-    return [*(str(name) for name, categories in columns if categories is not None), *(table_options.categorical or ())]
+    columns = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
+    names = (str(name) for name, categories in columns if categories is not None)
+    return [*names, *(table_options.categorical or ())]

@@ -153,7 +153,7 @@ def _row(entry: Entry, data_dir: Path | None) -> dict[str, JSONValue]:
 
 def _where(entry: Entry, data_dir: Path | None) -> str:
     """Say whether the files are here, in part, or not."""
-    from chmcnn.datasets.files import find
+    from chmcnn.datasets.download import find
     from chmcnn.errors import DownloadError
 
     here = 0

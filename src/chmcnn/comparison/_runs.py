@@ -190,7 +190,7 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
 
 def read(path: Path) -> Run:
     """Read a result; refuse a file that was changed since it was written."""
-    return results.made(path, Run.from_json)
+    return results.load(path, Run.from_json)
 
 
 def collect(folder: Path) -> pd.DataFrame:

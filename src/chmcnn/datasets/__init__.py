@@ -1,17 +1,21 @@
-"""Data: the benchmark's sets, the user's own tables and ontologies, synthetic problems, and a set in the package."""
+"""Data: the benchmark, tables and ontologies of the user, synthetic problems, and a data set in the package.
+
+`formats` has the file formats, one line for each; `reading` turns a file into features (`feature_columns`) and labels
+(`label_columns`); `registry` loads data sets by name, which `catalogue` lists and `download` fetches.
+"""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chmcnn.datasets import arff, obo, synthetic
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
-    from chmcnn.datasets.hierarchies import read_hierarchy
+    from chmcnn.datasets.formats import read_hierarchy
     from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.datasets.reading import read_features, read_table
     from chmcnn.datasets.registry import load
-    from chmcnn.datasets.table import read_features, read_table
 
 __all__ = [
     "Dataset",
@@ -36,15 +40,15 @@ _HOME = {
     "annotate": "annotations",
     "load": "registry",
     "names": "catalogue",
-    "read_features": "table",
-    "read_hierarchy": "hierarchies",
-    "read_table": "table",
+    "read_features": "reading",
+    "read_hierarchy": "formats",
+    "read_table": "reading",
     "split": "dataset",
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- any of the names above
-    """Import what is asked for when it is: names alone need no pandas."""
+def __getattr__(name: str) -> object:
+    """Import a name on first use: `names` needs no pandas."""
     if name in _HOME:
         return getattr(import_module(f"chmcnn.datasets.{_HOME[name]}"), name)
     if name in __all__:

@@ -1,4 +1,4 @@
-"""The benchmark's 20 data sets: what there is, as measured from the files, without any of the files."""
+"""The benchmark's 20 data sets: names, files and sizes, which need none of the files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class File:
     """A file of the authors' repository; ``bytes`` and ``rows`` are None for one that could not be measured."""
 
     path: str
-    blob: str  # its id in git, which says what is in it
+    blob: str  # its git blob id, a hash of its content
     bytes: int | None
     rows: int | None
 
@@ -49,25 +49,24 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All of them, and where their files come from."""
+    """All data sets of the benchmark, and the repository of their files."""
 
     repository: str
     commit: str
     entries: Mapping[str, Entry]
 
     def __getitem__(self, name: str) -> Entry:
-        """Look up one by name."""
+        """Return a data set by name."""
         if name not in self.entries:
-            known = names()
-            near = _wording.nearest(name, known)
+            near = _wording.nearest(name, names())
             hint = f" Did you mean {near!r}?" if near else ""
-            raise DatasetError(f"There is no data set {name!r}.{hint} There are: {', '.join(known)}.")
+            raise DatasetError(f"There is no data set {name!r}.{hint} The data sets are {', '.join(names())}.")
         return self.entries[name]
 
 
 @cache
 def catalogue() -> Catalogue:
-    """Read the catalogue that comes with the package; ``python -m benchmarks.catalogue`` wrote it."""
+    """Return the catalogue in the package, written by ``python -m benchmarks.catalogue``."""
     content = json.loads(resources.files("chmcnn.datasets").joinpath("catalogue.json").read_text(encoding="utf-8"))
     entries = {
         name: Entry(name=name, **{**entry, "files": {part: File(**file) for part, file in entry["files"].items()}})
@@ -77,7 +76,7 @@ def catalogue() -> Catalogue:
 
 
 def names() -> tuple[str, ...]:
-    """Names of all data sets.
+    """Return the names of all data sets.
 
     >>> names()[:3]
     ('digits', 'cellcycle_FUN', 'derisi_FUN')

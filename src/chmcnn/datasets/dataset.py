@@ -1,9 +1,10 @@
-"""`Table` and `Dataset`: rows with their labels, and the parts that a model is trained, chosen and tested on."""
+"""`Table` and `Dataset`: rows with their labels, and the parts for training, validation and test."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -20,35 +21,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from chmcnn._typing import LabelsLike
+    from chmcnn._typing import Features, LabelsLike
 
-Features: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
-Labels: TypeAlias = np.ndarray | sparse.csr_array
+TableFeatures: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
+TableLabels: TypeAlias = np.ndarray | sparse.csr_array
 
 ROOTS = frozenset(
     {"root", *(f"GO{mark}{number}" for mark in ("", ":") for number in ("0003674", "0005575", "0008150"))}
 )
-"""Classes that every row has, or nearly: they are in the hierarchy, but the field leaves them out of every measure."""
+"""Classes of (nearly) every row: they are in the hierarchy, but by convention in no measure."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Table:
-    """Rows of features with their labels. It never changes: arrays are read-only, and ``X`` gives a new DataFrame.
+    """Rows of features with their labels. It is immutable: arrays are read-only, and ``X`` is a new DataFrame.
 
     Parameters
     ----------
     X
         Features (rows, features): a DataFrame of numbers and categories, an array, or a sparse matrix. An array or a
-        sparse matrix is not copied: leave it alone afterwards.
+        sparse matrix is not copied: do not change it afterwards.
     Y
         Labels in any form that `chmcnn.hierarchy.label_matrix` takes, such as label sets, names, or a 0/1 matrix
         (rows, classes) in the order of ``hierarchy.classes``. Ancestors are added.
     hierarchy
         The classes.
     source
-        Where the rows come from, for messages.
+        Origin of the rows, for messages.
     verified
-        False for a file that stands in for one of the benchmark's own; it shows in everything computed from it.
+        False for a file that replaces one of the benchmark; all results computed from it say so.
 
     Examples
     --------
@@ -65,8 +66,8 @@ class Table:
     hierarchy: Hierarchy
     source: str
     verified: bool
-    _features: Features = field(repr=False)
-    _labels: Labels = field(repr=False)
+    _features: TableFeatures = field(repr=False)
+    _labels: TableLabels = field(repr=False)
 
     def __init__(
         self,
@@ -78,25 +79,25 @@ class Table:
         verified: bool = True,
     ) -> None:
         if not isinstance(hierarchy, Hierarchy):
-            raise DatasetError(f"hierarchy is {hierarchy!r}; expected a Hierarchy, such as Hierarchy.from_edges makes.")
+            raise DatasetError(f"hierarchy is {hierarchy!r}; expected a Hierarchy, such as Hierarchy.from_edges(...).")
         features = _as_features(X)
         labels = _as_labels(Y, hierarchy, features)
         if features.shape[0] != labels.shape[0]:
-            raise DatasetError(f"X has {_wording.count(features.shape[0], 'row')}, however Y has {labels.shape[0]:,}.")
+            raise DatasetError(f"X has {_wording.count(features.shape[0], 'row')}, but Y has {labels.shape[0]:,}.")
         values = {"hierarchy": hierarchy, "source": source, "verified": verified}
         values |= {"_features": features, "_labels": labels}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @property
-    def X(self) -> Any:  # noqa: ANN401, N802 -- one of three types, which the user knows
+    def X(self) -> Features:  # noqa: N802 -- the name in scikit-learn
         """Features: a DataFrame, an array or a sparse matrix (rows, features)."""
-        return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else _fresh(self._features)
+        return self._features.copy(deep=False) if isinstance(self._features, pd.DataFrame) else _view(self._features)
 
     @property
-    def Y(self) -> Any:  # noqa: ANN401, N802
+    def Y(self) -> LabelsLike:  # noqa: N802 -- the name in scikit-learn
         """Labels with all their ancestors: a boolean matrix (rows, classes), dense or sparse."""
-        return _fresh(self._labels)
+        return _view(self._labels)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -106,17 +107,20 @@ class Table:
         return tuple(f"x{number}" for number in range(self._features.shape[1]))
 
     def take(self, rows: ArrayLike) -> Table:
-        """The rows at those positions, in that order."""
-        at = np.asarray(rows, dtype=np.int64)
-        features = self._features.iloc[at] if isinstance(self._features, pd.DataFrame) else self._features[at]
-        return Table(features, self._labels[at], self.hierarchy, self.source, verified=self.verified)
+        """Return the rows at those positions, in that order."""
+        positions = np.asarray(rows, dtype=np.int64)
+        features = (
+            self._features.iloc[positions] if isinstance(self._features, pd.DataFrame) else self._features[positions]
+        )
+        return Table(features, self._labels[positions], self.hierarchy, self.source, verified=self.verified)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by what defines it, so that copies do not change either."""
-        return _table, (self._features, self._labels, self.hierarchy, self.source, self.verified)
+        """Copy and pickle the arguments, so that copies are immutable too."""
+        arguments = (self._features, self._labels, self.hierarchy, self.source)
+        return partial(Table, verified=self.verified), arguments
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return int(self._features.shape[0])
 
     def __repr__(self) -> str:
@@ -131,17 +135,16 @@ class Table:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Three tables with the same features and classes: to train on, to choose with, and to test on.
+    """Three tables with the same features and classes: for training, validation and test.
 
     Parameters
     ----------
     name
-        What to call it in tables and pictures.
+        Name in tables and plots.
     train, valid, test
         The tables.
     evaluated
-        Which classes count in losses and measures (classes,); by default all but the roots ``ROOTS`` of the field's
-        benchmarks.
+        Which classes count in losses and measures (classes,); by default all except ``ROOTS``.
     """
 
     name: str
@@ -172,7 +175,7 @@ class Dataset:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The classes, the same for all parts."""
+        """The classes of all parts."""
         return self.train.hierarchy
 
     @property
@@ -182,12 +185,12 @@ class Dataset:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """Files that were named by the user in place of the benchmark's own."""
+        """Files of the user that replace those of the benchmark."""
         return tuple(part.source for part in self.parts.values() if not part.verified)
 
     @property
     def title(self) -> str:
-        """The name, marked where a file is not the benchmark's own: what everything computed from it is called."""
+        """The name, marked if a file is not that of the benchmark; results use it."""
         return f"{self.name} (not verified)" if self.unverified else self.name
 
     def __repr__(self) -> str:
@@ -198,9 +201,9 @@ class Dataset:
 
 
 def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
-    """Divide the rows at random into parts of the given shares, which add up to 1.
+    """Split the rows at random into parts of the given shares, which add up to 1.
 
-    Rows keep their order inside a part. The same seed gives the same parts.
+    Rows keep their order in each part. The same seed gives the same parts.
 
     >>> from chmcnn import Hierarchy
     >>> table = Table(np.eye(10), [{"a"}] * 10, Hierarchy.from_paths(["a"]))
@@ -216,60 +219,57 @@ def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
     ends = [0, *np.rint(np.cumsum(shares) * len(table)).astype(int).tolist()]
     if any(start == end for start, end in pairwise(ends)):
         rows = _wording.count(len(table), "row")
-        raise DatasetError(f"{rows} cannot be divided into shares of {shares}: a part would be empty.")
+        raise DatasetError(f"{rows} cannot be split into shares of {shares}: a part would be empty.")
     order = np.random.default_rng(seed).permutation(len(table))
     return tuple(table.take(np.sort(order[start:end])) for start, end in pairwise(ends))
 
 
-def _as_features(given: Any) -> Features:  # noqa: ANN401 -- whatever a user has
-    if isinstance(given, pd.DataFrame):
-        if given.columns.has_duplicates:
-            twice = given.columns[given.columns.duplicated()][0]
-            raise DatasetError(f"Column {twice!r} of X is there twice; rename one of them.")
-        return given.copy(deep=False)
-    if isinstance(given, sparse.sparray | sparse.spmatrix):
-        return _frozen(cast("Any", sparse.csr_array)(given))
-    matrix = np.asarray(given).view()
+def _as_features(features: Features) -> TableFeatures:
+    if isinstance(features, pd.DataFrame):
+        if features.columns.has_duplicates:
+            duplicate = features.columns[features.columns.duplicated()][0]
+            raise DatasetError(f"X has two columns {duplicate!r}; rename one of them.")
+        return features.copy(deep=False)
+    if isinstance(features, sparse.sparray | sparse.spmatrix):
+        return _freeze(cast("Any", sparse.csr_array)(features))
+    matrix = np.asarray(features).view()
     if matrix.ndim != 2:
         raise DatasetError(f"X has shape {matrix.shape}; expected (rows, features).")
     matrix.setflags(write=False)
     return matrix
 
 
-def _table(features: Any, labels: Any, hierarchy: Hierarchy, source: str, verified: bool) -> Table:  # noqa: ANN401, FBT001
-    return Table(features, labels, hierarchy, source, verified=verified)
-
-
-def _as_labels(labels: LabelsLike, hierarchy: Hierarchy, features: Features) -> Labels:
+def _as_labels(labels: LabelsLike, hierarchy: Hierarchy, features: TableFeatures) -> TableLabels:
     if (
         isinstance(labels, pd.DataFrame)
         and isinstance(features, pd.DataFrame)
         and not labels.index.equals(features.index)
     ):
-        raise DatasetError("X and Y have different row names, or another order of rows; give both the same index.")
+        raise DatasetError("X and Y have different indexes; use the same index, in the same order, for both.")
     matrix = label_matrix(labels, hierarchy)
     if not isinstance(matrix, np.ndarray):
-        return _frozen(matrix)
+        return _freeze(matrix)
     matrix.setflags(write=False)
     return matrix
 
 
-def _frozen(matrix: sparse.csr_array) -> sparse.csr_array:
+def _freeze(matrix: sparse.csr_array) -> sparse.csr_array:
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    frozen = _shell(matrix)
+    frozen = _copy_shell(matrix)
     for part in (frozen.data, frozen.indices, frozen.indptr):
         part.setflags(write=False)
     return frozen
 
 
-def _fresh(matrix: Labels) -> Labels:
-    """A new array around the same memory, which cannot be written to."""
-    return matrix.view() if isinstance(matrix, np.ndarray) else _shell(matrix)
+def _view(matrix: TableLabels) -> TableLabels:
+    """Return a new read-only array on the same memory."""
+    return matrix.view() if isinstance(matrix, np.ndarray) else _copy_shell(matrix)
 
 
-def _shell(matrix: sparse.csr_array) -> sparse.csr_array:
+def _copy_shell(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a new sparse matrix on the same memory."""
     parts = tuple(part.view() for part in (matrix.data, matrix.indices, matrix.indptr))
     shell = sparse.csr_array(parts, shape=matrix.shape)
     shell.has_canonical_format = True
@@ -278,23 +278,23 @@ def _shell(matrix: sparse.csr_array) -> sparse.csr_array:
 
 def _refuse_other_columns(train: Table, other: Table) -> None:
     if isinstance(train._features, sparse.csr_array) != isinstance(other._features, sparse.csr_array):  # noqa: SLF001
-        raise DatasetError("One part has sparse features, another dense ones; make them alike.")
-    expected, found = train.feature_names, other.feature_names
-    if expected == found:
+        raise DatasetError("One part has sparse features, another part dense ones; convert one of them.")
+    expected, actual = train.feature_names, other.feature_names
+    if expected == actual:
         _refuse_other_kinds(train, other)
         return
-    place = f"{other.source or 'Another part'} has other columns than {train.source or 'the training part'}"
-    missing = [name for name in expected if name not in set(found)]
-    added = [name for name in found if name not in set(expected)]
-    details = [f"it has no {missing[0]!r}" if missing else "", f"{added[0]!r} is new" if added else ""]
+    place = f"{other.source or 'Another part'} has different columns than {train.source or 'the training part'}"
+    missing = [name for name in expected if name not in set(actual)]
+    added = [name for name in actual if name not in set(expected)]
+    details = [f"it has no {missing[0]!r}" if missing else "", f"it adds {added[0]!r}" if added else ""]
     differences = len(missing) + len(added)
     more = f" ({differences} differences in all)" if differences > 2 else ""
-    what = " and ".join(filter(None, details)) or "they are the same in another order"
+    what = " and ".join(filter(None, details)) or "their order differs"
     raise DatasetError(f"{place}: {what}{more}. All parts need the same columns, in the same order.")
 
 
 def _refuse_other_kinds(train: Table, other: Table) -> None:
-    """Numbers in one part and categories in another: one of the files was not read as it was meant."""
+    """Raise an error for a column with numbers in one part and categories in another."""
     first, second = train.X, other.X
     if not (isinstance(first, pd.DataFrame) and isinstance(second, pd.DataFrame)):
         return
@@ -303,15 +303,15 @@ def _refuse_other_kinds(train: Table, other: Table) -> None:
         if kinds[0] != kinds[1] and second[name].notna().any() and first[name].notna().any():
             words = ["numbers" if kind else "categories" for kind in kinds]
             raise DatasetError(
-                f"Column {name!r} has {words[0]} in {train.source or 'the training part'}, however {words[1]} in "
-                f"{other.source or 'another part'}; name it in categorical when reading both."
+                f"Column {name!r} has {words[0]} in {train.source or 'the training part'}, but {words[1]} in "
+                f"{other.source or 'another part'}; name it in categorical= when you read both."
             )
 
 
 def _refuse_other_classes(train: Table, other: Table) -> None:
     if train.hierarchy == other.hierarchy:
         return
-    place = f"{other.source or 'Another part'} has other classes than {train.source or 'the training part'}"
+    place = f"{other.source or 'Another part'} has different classes than {train.source or 'the training part'}"
     differing = sorted(set(train.hierarchy) ^ set(other.hierarchy))
-    what = f"{differing[0]!r} is only in one of them" if differing else "they have other edges, or another order"
-    raise DatasetError(f"{place}: {what}. Read all parts with one hierarchy.")
+    what = f"only one of them has {differing[0]!r}" if differing else "their edges or their order differ"
+    raise DatasetError(f"{place}: {what}. Read all parts with the same hierarchy.")

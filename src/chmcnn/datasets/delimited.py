@@ -1,4 +1,4 @@
-"""CSV and TSV: every row is checked for its number of cells, then all are read at once."""
+"""CSV, TSV and other delimited text: check the number of cells of every row, then read all at once."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ import pandas as pd
 
 from chmcnn import _wording
 from chmcnn._io import text
+from chmcnn.datasets.raw_table import RawTable
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 
-
-def read(path: Path, delimiter: str) -> pd.DataFrame:
-    """Read a table with a header: all cells as text, those without any as missing."""
+def read(path: Path, delimiter: str) -> RawTable:
+    """Read a table with a header: all cells as text, empty ones as missing."""
+    if len(delimiter) != 1 or delimiter in '\r\n"':
+        raise TableError(f"the delimiter is {delimiter!r}; expected one character, such as ',' or a tab", path)
     rows = _check(path, delimiter)
     frame = pd.read_csv(path, sep=delimiter, dtype=object, na_values=[""], keep_default_na=False, encoding="utf-8-sig")
     if len(frame) != rows:
-        raise TableError(f"{rows:,} rows were counted, however {len(frame):,} read; quote cells that break lines", path)
+        raise TableError(f"it has {rows:,} rows, but {len(frame):,} were read; quote cells with line breaks", path)
     frame.columns = pd.Index([str(name).strip() for name in frame.columns])
-    return frame
+    return RawTable(path, frame, lambda row: _line_of(path, delimiter, row))
 
 
-def line_of(path: Path, delimiter: str, row: int) -> int:
-    """The line that a row, counted from 0, starts on."""
-    return next(line for at, (line, _) in enumerate(_rows(path, delimiter)) if at == row + 1)
+def _line_of(path: Path, delimiter: str, row: int) -> int:
+    """Return the line on which a row, counted from 0, starts."""
+    return next(line for number, (line, _) in enumerate(_rows(path, delimiter)) if number == row + 1)
 
 
 def _check(path: Path, delimiter: str) -> int:
-    """Count the rows; refuse a file without any, and rows that are not as long as the header."""
+    """Return the number of rows; raise an error if there is none, or one is not as long as the header."""
     rows = _rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
@@ -44,10 +45,10 @@ def _check(path: Path, delimiter: str) -> int:
     for line, row in rows:
         if len(row) != len(header):
             cells = _wording.count(len(row), "cell")
-            raise TableError(f"the row has {cells}, however the header has {len(header)}", path, line)
+            raise TableError(f"the row has {cells}, but the header has {len(header)}", path, line)
         count += 1
     if not count:
-        raise TableError("there is no row below the header", path, line)
+        raise TableError("the file has a header, but no rows", path, line)
     return count
 
 
@@ -57,12 +58,12 @@ def _check_header(names: list[str], path: Path, line: int) -> None:
         if not name:
             raise TableError(f"cell {cell} of the header is empty; every column needs a name", path, line)
         if name in seen:
-            raise TableError(f"the column {name!r} is there twice; rename one of them", path, line)
+            raise TableError(f"there are two columns {name!r}; rename one of them", path, line)
         seen.add(name)
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not blank, each with the line it starts on."""
+    """Yield the rows that are not blank, each with the line it starts on."""
     reader = csv.reader(text.lines(path, TableError), delimiter=delimiter, strict=True)
     line = 1
     try:

@@ -1,4 +1,4 @@
-"""The data set inside the package: handwritten digits, and a small DAG over the shapes they are made of."""
+"""The data set in the package: handwritten digits, and a small DAG of the shapes in them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _TRAIN, _VALID = 1000, 297
 
 
 def load() -> Dataset:
-    """Load 1,797 digits of 8 x 8 pixels, with the shapes in them as classes above them.
+    """Load 1,797 digits of 8 x 8 pixels; the ancestors of a digit are the shapes in it.
 
-    The pictures come with scikit-learn (the test part of UCI's optical recognition of handwritten digits). They are in
-    the order of their writers, so that the parts, cut in that order, have few writers in common.
+    The images come with scikit-learn (the test part of UCI's optical recognition of handwritten digits). They are in
+    the order of their writers, so the parts, split in that order, have few writers in common.
 
     >>> load().hierarchy.ancestors("8")
     ('loop', 'loop above', 'loop below')

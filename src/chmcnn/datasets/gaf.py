@@ -1,4 +1,4 @@
-"""GAF, the format of gene annotations: which gene product has which term, on what evidence."""
+"""GAF, the format of gene annotations: gene products, their terms, and the evidence."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXPERIMENTAL = frozenset({"EXP", "IDA", "IPI", "IMP", "IGI", "IEP", "HTP", "HDA", "HMP", "HGI", "HEP"})
-"""Evidence codes of annotations that an experiment stands behind."""
+"""Evidence codes of annotations from experiments."""
 _CELLS = (15, 17)  # of GAF 1 and 2
 
 
 class Annotation(NamedTuple):
-    """One line: a gene product has a term, or, with ``negated``, has it not."""
+    """One line: a gene product has a term, or does not have it if ``negated``."""
 
     line: int
     id: str
@@ -37,8 +37,8 @@ def read(path: str | Path) -> Iterator[Annotation]:
             continue
         cells = [cell.strip() for cell in raw.rstrip("\r\n").split("\t")]
         if not _CELLS[0] <= len(cells) <= _CELLS[1]:
-            found = _wording.count(len(cells), "cell")
-            raise OntologyError(f"the line has {found}; a GAF line has 15 to 17, with tabs between", file, number)
+            cell_count = _wording.count(len(cells), "cell")
+            raise OntologyError(f"the line has {cell_count}; expected 15 to 17, separated by tabs", file, number)
         if not cells[1] or not cells[4]:
             raise OntologyError("the gene product or its term is empty", file, number, 2 if cells[4] else 5)
         synonyms = tuple(filter(None, (name.strip() for name in cells[10].split("|"))))

@@ -1,4 +1,4 @@
-"""OBO, the format of the Gene Ontology: terms, what they are kinds and parts of, and what became of old ones."""
+"""OBO, the format of the Gene Ontology: terms, their parents, and replacements of old terms."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _WORDS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Ontology:
-    """Terms of an ontology that are in use, and where the others went.
+    """Current terms of an ontology, and the replacements of other ids.
 
     Attributes
     ----------
     hierarchy
-        The terms in use; their ids are the names of the classes.
+        The current terms; their ids are the class names.
     names
-        The name in words of each term.
+        The readable name of each term.
     namespaces
         The namespace of each term, such as ``molecular_function``.
     moved
-        Alternative ids, and obsolete terms that were replaced by exactly one, with the term that stands for them.
+        Alternative ids, and obsolete terms with exactly one replacement, with the term that replaces them.
     obsolete
-        Ids that nothing in use stands for, and those of namespaces that were not asked for.
+        Ids without a replacement, and those of other namespaces.
     """
 
     hierarchy: Hierarchy
@@ -49,14 +49,14 @@ class Ontology:
     obsolete: frozenset[str]
 
     def current(self, term: str) -> str | None:
-        """The term in use for an id, or None for one that went out of use; an id that never was is an error."""
+        """Return the current term of an id, or None if it is obsolete; raise an error for an unknown id."""
         if term in self.hierarchy:
             return term
         if term in self.moved:
             return self.moved[term]
         if term in self.obsolete:
             return None
-        raise OntologyError(f"{_wording.unknown(term, self.hierarchy.classes)} It is not in the ontology")
+        raise OntologyError(f"{_wording.describe_unknown(term, self.hierarchy.classes)} It is not in the ontology")
 
 
 @dataclass
@@ -72,7 +72,7 @@ class _Term:
         return _WORDS.get(self.first("is_obsolete").lower(), False)
 
     def parents(self, *, part_of: bool) -> Iterator[tuple[int, str]]:
-        """Lines and ids of the terms above."""
+        """Yield the line and id of each parent."""
         yield from self.tags.get("is_a", ())
         for line, value in self.tags.get("relationship", ()) if part_of else ():
             kind, *others = value.split()
@@ -83,87 +83,87 @@ class _Term:
 def read(path: str | Path, *, part_of: bool = False, namespace: str | None = None) -> Ontology:
     """Read an OBO file, plain or with ``.gz``.
 
-    Parents from other ontologies, with a prefix that no term of the file has, are passed over.
+    Parents from other ontologies, whose prefix no term of the file has, are ignored.
 
     Parameters
     ----------
     path
         The file, such as ``go-basic.obo``.
     part_of
-        Whether a part is below its whole too, and not only a kind below its genus (``is_a``).
+        Whether ``part_of`` makes an edge, in addition to ``is_a``.
     namespace
-        Keep only the terms of one namespace, such as ``biological_process``; edges to other ones are left out.
+        Read only the terms of one namespace, such as ``biological_process``, and the edges between them.
     """
     file = Path(path)
     terms, default = _by_id(file)
-    used = {term: stanza for term, stanza in terms.items() if not stanza.obsolete}
-    spaces = {term: stanza.first("namespace") or default for term, stanza in used.items()}
+    current = {term: stanza for term, stanza in terms.items() if not stanza.obsolete}
+    spaces = {term: stanza.first("namespace") or default for term, stanza in current.items()}
     if namespace is not None and namespace not in spaces.values():
-        there = ", ".join(sorted(filter(None, set(spaces.values())))) or "none"
-        raise OntologyError(f"there is no term in the namespace {namespace!r}; there are: {there}", file)
-    kept = {term: stanza for term, stanza in used.items() if namespace in (None, spaces[term])}
-    edges = _edges(kept, used, file, part_of=part_of)
+        available = ", ".join(sorted(filter(None, set(spaces.values())))) or "no namespaces"
+        raise OntologyError(f"no term is in the namespace {namespace!r}; the file has {available}", file)
+    selected = {term: stanza for term, stanza in current.items() if namespace in (None, spaces[term])}
+    edges = _edges(selected, current, file, part_of=part_of)
     try:
-        hierarchy = Hierarchy.from_edges([edge for edge in edges if edge[0] in kept], classes=sorted(kept))
+        hierarchy = Hierarchy.from_edges([edge for edge in edges if edge[0] in selected], classes=sorted(selected))
     except HierarchyError as error:
         raise OntologyError(str(error), file) from None
-    others = _others(terms, file)
-    moved = {old: term for old in others if (term := _follow(old, others, used)) in kept}
+    replacements = _read_replacements(terms, file)
+    moved = {old: term for old in replacements if (term := _follow(old, replacements, current)) in selected}
     return Ontology(
         hierarchy,
-        MappingProxyType({term: stanza.first("name") for term, stanza in kept.items()}),
-        MappingProxyType({term: spaces[term] for term in kept}),
+        MappingProxyType({term: stanza.first("name") for term, stanza in selected.items()}),
+        MappingProxyType({term: spaces[term] for term in selected}),
         MappingProxyType(moved),
-        frozenset({*terms, *others} - kept.keys() - moved.keys()),
+        frozenset({*terms, *replacements} - selected.keys() - moved.keys()),
     )
 
 
 def _edges(
-    terms: Mapping[str, _Term], known: Mapping[str, _Term], path: Path, *, part_of: bool
+    terms: Mapping[str, _Term], current: Mapping[str, _Term], path: Path, *, part_of: bool
 ) -> Iterator[tuple[str, str]]:
-    prefixes = {term.partition(":")[0] for term in known}
+    prefixes = {term.partition(":")[0] for term in current}
     for term, stanza in terms.items():
         for line, parent in stanza.parents(part_of=part_of):
-            if parent in known:
+            if parent in current:
                 yield parent, term
             elif parent.partition(":")[0] in prefixes or ":" not in parent:
                 raise OntologyError(
-                    f"{term!r} is below {parent!r}, which is obsolete or not in the file; remove the line, or add the "
+                    f"{parent!r}, a parent of {term!r}, is obsolete or not in the file; remove the line, or add the "
                     "term",
                     path,
                     line,
                 )
 
 
-def _others(terms: Mapping[str, _Term], path: Path) -> dict[str, str]:
-    """Ids that are no term in use, each with what the file gives in its place; empty where that is nothing."""
-    found: dict[str, str] = {}
+def _read_replacements(terms: Mapping[str, _Term], path: Path) -> dict[str, str]:
+    """Return the replacement of each id that is not a current term; empty if there is none."""
+    replacements: dict[str, str] = {}
     for term, stanza in terms.items():
         replaced = stanza.tags.get("replaced_by", ())
         if stanza.obsolete:
-            found.setdefault(term, replaced[0][1] if len(replaced) == 1 else "")
+            replacements.setdefault(term, replaced[0][1] if len(replaced) == 1 else "")
     for term, stanza in terms.items():
         for line, old in stanza.tags.get("alt_id", ()):
-            if found.get(old) and found[old] != term:
+            if replacements.get(old) and replacements[old] != term:
                 raise OntologyError(
-                    f"the alternative id {old!r} stands for {found[old]!r} and for {term!r}", path, line
+                    f"the alternative id {old!r} belongs to {replacements[old]!r} and to {term!r}", path, line
                 )
             if old not in terms or terms[old].obsolete:
-                found[old] = term
-    return found
+                replacements[old] = term
+    return replacements
 
 
-def _follow(old: str, others: Mapping[str, str], used: Mapping[str, _Term]) -> str:
-    """Go from id to id until one is in use; empty where none is."""
+def _follow(old: str, replacements: Mapping[str, str], current: Mapping[str, _Term]) -> str:
+    """Follow the replacements up to a current term; return an empty text if there is none."""
     seen = set()
-    while old and old not in used and old not in seen:
+    while old and old not in current and old not in seen:
         seen.add(old)
-        old = others.get(old, "")
-    return old if old in used else ""
+        old = replacements.get(old, "")
+    return old if old in current else ""
 
 
 def _by_id(path: Path) -> tuple[dict[str, _Term], str]:
-    """Terms by id, and the namespace of those that name none."""
+    """Return the terms by id, and the default namespace."""
     terms: dict[str, _Term] = {}
     default = ""
     for kind, stanza in _stanzas(path):
@@ -177,9 +177,7 @@ def _by_id(path: Path) -> tuple[dict[str, _Term], str]:
         if len(stanza.tags["id"]) > 1:
             raise OntologyError(f"the term {term!r} has a second id", path, stanza.tags["id"][1][0])
         if term in terms:
-            raise OntologyError(
-                f"the term {term!r} is there twice, first on line {terms[term].line}", path, stanza.line
-            )
+            raise OntologyError(f"the term {term!r} appears twice, first on line {terms[term].line}", path, stanza.line)
         terms[term] = stanza
     if not terms:
         raise OntologyError("there is no [Term]; expected an OBO file", path)
@@ -187,20 +185,20 @@ def _by_id(path: Path) -> tuple[dict[str, _Term], str]:
 
 
 def _stanzas(path: Path) -> Iterator[tuple[str, _Term]]:
-    """Kinds and tags: first those of the header, whose kind is empty, then of each stanza."""
+    """Yield the kind and tags of the header, whose kind is empty, and of each stanza."""
     kind, stanza = "", _Term(1)
     for number, raw in enumerate(text.lines(path, OntologyError), start=1):
         line = raw.strip()
         if line.startswith("["):
             header = _HEADER.fullmatch(line)
             if not header or (header[1] != "Term" and header[1].lower() == "term"):
-                raise OntologyError(f"expected [Term] or another stanza, however: {line[:40]!r}", path, number)
+                raise OntologyError(f"expected [Term] or another stanza, but the line is {line[:40]!r}", path, number)
             yield kind, stanza
             kind, stanza = header[1], _Term(number)
         elif line and not line.startswith("!"):
             tag, colon, value = line.partition(":")
             if not colon and kind == "Term":
-                raise OntologyError(f"expected 'tag: value', however: {line[:40]!r}", path, number)
+                raise OntologyError(f"expected 'tag: value', but the line is {line[:40]!r}", path, number)
             stanza.tags[tag].append((number, _bare(tag, value)))
             if tag == "is_obsolete" and _bare(tag, value).lower() not in _WORDS:
                 raise OntologyError(f"is_obsolete is {value.strip()!r}; expected true or false", path, number)
@@ -208,6 +206,6 @@ def _stanzas(path: Path) -> Iterator[tuple[str, _Term]]:
 
 
 def _bare(tag: str, value: str) -> str:
-    """A value without the comment and the qualifiers behind it, and without escapes."""
-    kept = value if tag in _TEXTS else _BEHIND.sub("", value)
-    return re.sub(r"\\(.)", r"\1", kept).strip() if "\\" in kept else kept.strip()
+    """Return a value without comment, qualifiers and escapes."""
+    content = value if tag in _TEXTS else _BEHIND.sub("", value)
+    return re.sub(r"\\(.)", r"\1", content).strip() if "\\" in content else content.strip()

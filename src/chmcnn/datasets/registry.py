@@ -1,11 +1,11 @@
-"""`load`: a data set by its name, of the benchmark or the one inside the package."""
+"""`load`: a data set by name, of the benchmark or the one in the package."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chmcnn.datasets import arff, digits, files
+from chmcnn.datasets import arff, digits, download
 from chmcnn.datasets.catalogue import EMBEDDED, catalogue
 from chmcnn.datasets.dataset import Dataset, Table, split
 from chmcnn.errors import DatasetError
@@ -13,10 +13,12 @@ from chmcnn.errors import DatasetError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from rich.progress import Progress
+
     from chmcnn.datasets.catalogue import Entry, File
 
 VALIDATION_SHARE = 0.3
-"""Share of the training rows that serve as validation data where a data set has none of its own."""
+"""Share of the training rows that become validation rows if a data set has none."""
 
 
 def load(
@@ -27,10 +29,10 @@ def load(
     seed: int = 0,
     quiet: bool = False,
 ) -> Dataset:
-    """Load one of the paper's 20 data sets, or ``"digits"``, the small one inside the package.
+    """Load one of the paper's 20 data sets, or ``"digits"``, the small one in the package.
 
-    Files are looked for in ``data_dir`` or else in the folder that ``CHMCNN_DATA`` names, then in the user's cache, and
-    otherwise downloaded from the authors' repository and verified.
+    The files come from ``data_dir`` or else the folder ``CHMCNN_DATA``, then the user's cache, and otherwise from the
+    authors' repository; downloads are verified.
 
     Parameters
     ----------
@@ -39,12 +41,12 @@ def load(
     data_dir
         A copy of the authors' repository, or of its folder ``HMC_data``.
     named
-        Files of your own in place of the benchmark's: ``{"train": "expr_FUN.train.arff"}``. They are not verified, and
-        the data set's ``title`` says so.
+        Your own files instead of the benchmark's: ``{"train": "expr_FUN.train.arff"}``. They are not verified, and the
+        data set's ``title`` says so.
     seed
-        Draws the validation rows of the four data sets that have none of their own, 30 % of the training rows.
+        Seed of the split of the four data sets without validation rows, which get 30 % of the training rows.
     quiet
-        No progress of downloads.
+        Whether to hide the progress of downloads.
 
     Examples
     --------
@@ -54,15 +56,15 @@ def load(
     own = {part: Path(path) for part, path in (named or {}).items()}
     if name == EMBEDDED:
         if own:
-            raise DatasetError(f"The data set {name!r} has no files; {next(iter(own))!r} cannot be named.")
+            raise DatasetError(f"The data set {name!r} has no files; its part {next(iter(own))!r} cannot be named.")
         return digits.load()
     entry = catalogue()[name]
     _refuse_other_parts(entry, own)
     missing = [file for part, file in entry.files.items() if part not in own]
-    found = locate(missing, Path(data_dir).expanduser() if data_dir else None, quiet=quiet)
-    paths = {part: own.get(part) or found[file] for part, file in entry.files.items()}
+    located = locate(missing, Path(data_dir).expanduser() if data_dir else None, quiet=quiet)
+    paths = {part: own.get(part) or located[file] for part, file in entry.files.items()}
     tables = {
-        part: _table(path, verified=part not in own or files.is_right(path, entry.files[part]))
+        part: _read_part(path, verified=part not in own or download.is_verified(path, entry.files[part]))
         for part, path in paths.items()
     }
     if "valid" not in tables:
@@ -71,16 +73,16 @@ def load(
 
 
 def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool = False) -> dict[File, Path]:
-    """Find files, and download those that are not here."""
-    found = {file: files.find(file, data_dir) for file in wanted}
-    missing = [file for file, path in found.items() if path is None]
+    """Return the path of each file; download those that do not exist."""
+    located = {file: download.find(file, data_dir) for file in wanted}
+    missing = [file for file, path in located.items() if path is None]
     if missing:
-        with _display(quiet=quiet) as progress:
-            found |= {file: files.fetch(file, progress) for file in missing}
-    return {file: path for file, path in found.items() if path}
+        with _show_progress(quiet=quiet) as progress:
+            located |= {file: download.fetch(file, progress) for file in missing}
+    return {file: path for file, path in located.items() if path}
 
 
-def _table(path: Path, *, verified: bool) -> Table:
+def _read_part(path: Path, *, verified: bool) -> Table:
     content = arff.read(path)
     return Table(content.features, content.labels, content.hierarchy, source=str(path), verified=verified)
 
@@ -90,10 +92,10 @@ def _refuse_other_parts(entry: Entry, own: Mapping[str, Path]) -> None:
         if part not in entry.files:
             raise DatasetError(f"{entry.name} has no part {part!r}; its parts are {', '.join(entry.files)}.")
         if not path.is_file():
-            raise DatasetError(f"{path}, named as the {part} part of {entry.name}, is not a file that is there.")
+            raise DatasetError(f"{path}, named as the {part} part of {entry.name}, does not exist.")
 
 
-def _display(*, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202 -- rich is imported only where it is used
+def _show_progress(*, quiet: bool) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

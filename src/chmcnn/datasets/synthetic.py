@@ -1,4 +1,4 @@
-"""Synthetic hierarchies and problems: made to measure, from a seed."""
+"""Synthetic hierarchies and problems, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chmcnn.datasets.dataset import Dataset
 
 STEPS = 9
-"""Positions of the smaller of the two rectangles: outside the bigger one at 1, in its centre at 9."""
+"""Number of positions of the smaller rectangle: outside the bigger one at 1, in its centre at 9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Rectangle:
     height: float
 
     def holds(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which of the (rows, 2) points are inside."""
+        """Return which of the (rows, 2) points are inside."""
         x, y = points[:, 0] - self.left, points[:, 1] - self.bottom
         return (x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height)
 
 
 @dataclass(frozen=True, slots=True)
 class Rectangles:
-    """Points of the unit square, labelled by the rectangles they are in.
+    """Points of the unit square, labelled by the rectangles around them.
 
     ``X`` holds the points (rows, 2), ``Y`` the labels (rows, classes) in the order of ``hierarchy``.
     """
@@ -49,9 +49,9 @@ class Rectangles:
 
     @classmethod
     def draw(cls, hierarchy: Hierarchy, rectangles: tuple[Rectangle, ...], rows: int, seed: int) -> Self:
-        """Draw points; a class has those in its own rectangle, and in those of its descendants."""
+        """Draw points; a class has the points in its rectangle and in those of its descendants."""
         if rows < 1:
-            raise ChmcnnError(f"{rows} rows were asked for; expected 1 or more.")
+            raise ChmcnnError(f"rows is {rows}; expected 1 or more.")
         points = np.random.default_rng(seed).random((rows, 2))
         inside = np.stack([rectangle.holds(points) for rectangle in rectangles], axis=1)
         return cls(hierarchy, rectangles, points, hierarchy.close(inside))
@@ -60,17 +60,17 @@ class Rectangles:
 def two_rectangles(step: int, *, rows: int = 5000, seed: int = 0) -> Rectangles:
     """Draw the paper's first synthetic problem at one of its 9 steps: A is the smaller rectangle, B both together.
 
-    The paper gives no coordinates. These agree with what it says: the rectangles are disjoint at steps 1 to 3, overlap
-    from step 4 on, the smaller one has 65 % of its area in the bigger one at step 6, and is in its centre at step 9.
-    It moves along the diagonal: of what ``python -m benchmarks.rectangles`` tried, that comes nearest to the 85 % of A
-    that the paper's network delegates at step 5.
+    The paper gives no coordinates. These agree with its text: the rectangles are disjoint at steps 1 to 3 and overlap
+    from step 4 on; 65 % of the smaller one is in the bigger one at step 6, and it is in its centre at step 9. It moves
+    along the diagonal: among the paths in ``python -m benchmarks.rectangles``, that is nearest to the 85 % of A that
+    the paper's network delegates at step 5.
 
     >>> problem = two_rectangles(1, rows=4)
     >>> problem.hierarchy.parents("A"), problem.X.shape, problem.Y.shape
     (('B',), (4, 2), (4, 2))
     """
     if not 1 <= step <= STEPS:
-        raise ChmcnnError(f"Step {step} is not there; expected 1 to {STEPS}.")
+        raise ChmcnnError(f"step is {step}; expected 1 to {STEPS}.")
     start = 0.01 + 0.074 * (step - 1)
     smaller = Rectangle(left=start, bottom=start, width=0.211, height=0.211)
     bigger = Rectangle(left=0.421, bottom=0.421, width=0.573, height=0.573)
@@ -96,10 +96,10 @@ def nine_rectangles(*, rows: int = 5000, seed: int = 0) -> Rectangles:
 
 
 def random_hierarchy(classes: int, *, edges: int | None = None, depth: int, seed: int = 0) -> Hierarchy:
-    """Draw a hierarchy with one root and exactly so many classes, edges and levels below the root.
+    """Draw a hierarchy with one root and the given numbers of classes, edges and levels below the root.
 
-    A tree has one edge less than classes; that is the default. Further edges come from classes anywhere above. The
-    levels grow in size towards the middle and shrink again, as those of real ontologies do.
+    The default is a tree. Further edges come from classes of any level above. The levels in the middle are the largest,
+    as in real ontologies.
 
     >>> random_hierarchy(4126, edges=5827, depth=14)
     Hierarchy(4,126 classes, 5,827 edges, 1 root, depth 14)
@@ -120,7 +120,7 @@ def random_hierarchy(classes: int, *, edges: int | None = None, depth: int, seed
     if not classes - 1 <= edges <= capacity:
         raise ChmcnnError(f"{edges} edges do not fit {classes} classes; expected {classes - 1} to {capacity}.")
     keys = pairs[:, 0] * classes + pairs[:, 1]
-    if edges > capacity // 2:  # drawing with repetition would take long to find the last ones
+    if edges > capacity // 2:  # drawing with repetition would be slow
         child = np.repeat(np.arange(classes), first[level])
         parent = np.concatenate([np.arange(first[at]) for at in level])
         missing = np.setdiff1d(parent * classes + child, keys)
@@ -145,25 +145,25 @@ def learnable(  # noqa: PLR0913 -- all by name, each with a default
     sparse: bool = False,
     seed: int = 0,
 ) -> Dataset:
-    """Draw a data set that a model can learn: each class moves the rows that have it in a direction of its own.
+    """Draw a data set that a model can learn: each class shifts its rows in a direction of its own.
 
     Parameters
     ----------
     rows, features
-        Size of the table; 60 % of the rows are for training, 20 % each for validation and test.
+        Size of the table; 60 % of the rows are for training, 20 % for validation and 20 % for the test.
     classes, depth, edges
-        Size of the hierarchy, as in `random_hierarchy`: a tree, or a DAG with more edges than a tree has.
+        Size of the hierarchy, as in `random_hierarchy`: a tree, or a DAG with more edges.
     labels
-        How many most specific classes a row is given on average, 1 or more.
+        Average number of most specific classes of a row, 1 or more.
     imbalance
-        0 draws all classes alike; the bigger, the rarer the rare ones: the k-th class is drawn ``k ** -imbalance``
-        times as often as the first.
+        How much the frequencies of classes differ: the k-th class is drawn ``k ** -imbalance`` times as often as the
+        first.
     noise
-        Deviation of what is added to the features, whose own deviation is 1. With 0 there is none.
+        Standard deviation of the noise; that of the features is 1.
     sparse
         Whether the label matrices are sparse.
     seed
-        Draws everything.
+        Seed of all draws.
 
     Examples
     --------
@@ -180,9 +180,9 @@ def learnable(  # noqa: PLR0913 -- all by name, each with a default
     random = np.random.default_rng(seed)
     chances = np.arange(1, classes) ** -float(imbalance)  # of all but the root, which every row has
     order = random.permutation(np.arange(1, classes))
-    given = np.repeat(np.arange(rows), 1 + random.poisson(labels - 1, rows))
-    drawn = random.choice(order, size=len(given), p=chances / chances.sum())
-    marks = csr_array((np.ones(len(given)), (given, drawn)), shape=(rows, classes))
+    labelled = np.repeat(np.arange(rows), 1 + random.poisson(labels - 1, rows))
+    drawn = random.choice(order, size=len(labelled), p=chances / chances.sum())
+    marks = csr_array((np.ones(len(labelled)), (labelled, drawn)), shape=(rows, classes))
     matrix = hierarchy.close(csr_array(marks > 0))
     signal = matrix.astype(np.float64) @ random.standard_normal((classes, features))
     signal = (signal - signal.mean(axis=0)) / np.maximum(signal.std(axis=0), 1e-9)

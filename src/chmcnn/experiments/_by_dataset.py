@@ -57,7 +57,7 @@ def _run_one(path: Path, name: str, measure: Callable[[str], dict[str, Any]]) ->
 def collect(folder: Path, make: Callable[[dict[str, Any]], _Result]) -> dict[str, _Result]:
     """Read all stored results, by data set, in the order of the benchmark."""
     paths = {name: folder / f"{name}.json" for name in catalogue().entries}
-    return {name: results.made(path, make) for name, path in paths.items() if path.is_file()}
+    return {name: results.load(path, make) for name, path in paths.items() if path.is_file()}
 
 
 def read_parts(name: str, data_dir: Path | None) -> Iterator[tuple[str, Table]]:

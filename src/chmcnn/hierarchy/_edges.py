@@ -1,24 +1,26 @@
-"""Edges as a user gives them: checking and reading them."""
+"""Edges from the user: checking and reading them."""
 
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, TextIO
+import io
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chmcnn import _wording
-from chmcnn.errors import HierarchyError
+from chmcnn._io import text
+from chmcnn.errors import FileError, HierarchyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
 
 def as_edge(edge: tuple[str, str], number: int) -> tuple[str, str]:
-    """Check one edge as the user gave it."""
+    """Check one edge, a pair of names."""
     try:
         parent, child = edge
     except (TypeError, ValueError):
@@ -28,16 +30,16 @@ def as_edge(edge: tuple[str, str], number: int) -> tuple[str, str]:
             f"Edge {number} is {edge!r}; expected a pair (parent, child) of class names, both strings."
         )
     if not parent.strip() or not child.strip():
-        raise HierarchyError(f"Edge {number} is {edge!r}; the name of a class must not be empty.")
+        raise HierarchyError(f"Edge {number} is {edge!r}; a class name must not be empty.")
     return str(parent), str(child)
 
 
 def as_positions(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Check edges as positions, and sort them."""
+    """Check edges between positions, and sort them."""
     try:
         pairs = np.asarray(edges)
     except ValueError:
-        raise HierarchyError("Edges are of different lengths; expected pairs of positions, parent and child.") from None
+        raise HierarchyError("Edges have different lengths; expected pairs of positions, parent and child.") from None
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
@@ -48,7 +50,7 @@ def as_positions(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
     if pairs.min() < 0 or pairs.max() >= len(names):
         wrong = pairs[((pairs < 0) | (pairs >= len(names))).any(axis=1)][0].tolist()
         raise HierarchyError(
-            f"Edge {wrong} points outside the {_wording.count(len(names), 'class')} 0 to {len(names) - 1}."
+            f"Edge {wrong} has a position outside the {_wording.count(len(names), 'class')}, 0 to {len(names) - 1}."
         )
     loops = pairs[pairs[:, 0] == pairs[:, 1]]
     if len(loops):
@@ -58,32 +60,29 @@ def as_positions(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def cycle_message(cycle: list[str]) -> str:
-    """Print a cycle, shortened where it is long."""
+    """Return the message about a cycle, which shortens a long one."""
     shown = [*cycle, cycle[0]]
     if len(shown) > 12:
         shown = [*shown[:8], f"({len(cycle) - 9} more)", *shown[-2:]]
     return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
 
 
-def open_text(path: Path) -> TextIO:
-    """Open a file of text, plain or packed by gzip."""
-    if path.suffix.lower() == ".gz":
-        import gzip
-
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def read_csv(lines: Iterable[str], parent: str, child: str, delimiter: str) -> Iterator[tuple[str, str]]:
-    """Read (parent, child) from CSV, with an empty parent for a class that has none."""
+def read_file(path: Path, parent: str, child: str, delimiter: str) -> list[tuple[str, str]]:
+    """Read (parent, child) from a CSV file, with an empty parent for a class that has none."""
     try:
-        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        content = "".join(text.lines(path))
+    except FileError as error:
+        raise HierarchyError(str(error)) from None
+    try:
+        rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     except TypeError:
-        raise HierarchyError(f"delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'.") from None
+        raise HierarchyError(
+            f"{path}: delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'."
+        ) from None
     try:
-        yield from _read_rows(rows, parent, child)
+        return list(_read_rows(rows, parent, child))
     except (HierarchyError, csv.Error) as error:
-        raise HierarchyError(f"line {max(rows.line_num, 1)}: {error}") from None
+        raise HierarchyError(f"{path}, line {max(rows.line_num, 1)}: {error}") from None
 
 
 def _read_rows(rows: Iterator[list[str]], parent: str, child: str) -> Iterator[tuple[str, str]]:
@@ -93,14 +92,14 @@ def _read_rows(rows: Iterator[list[str]], parent: str, child: str) -> Iterator[t
     for column in (parent, child):
         if header.count(column) != 1:
             raise HierarchyError(
-                f"Expected one column {column!r}, however the columns are {header}. "
-                "Name yours with parent= and child=, and what stands between cells with delimiter=."
+                f"Expected one column {column!r}, but the columns are {header}. "
+                "Name yours with parent= and child=, and the delimiter with delimiter=."
             )
     above, below = header.index(parent), header.index(child)
     for row in rows:
         if row and len(row) != len(header):
-            raise HierarchyError(f"The row has {_wording.count(len(row), 'cell')}, however the header {len(header)}.")
+            raise HierarchyError(f"The row has {_wording.count(len(row), 'cell')}, but the header has {len(header)}.")
         if row and not row[below].strip():
-            raise HierarchyError(f"Column {child!r} is empty; expected the name of a class.")
+            raise HierarchyError(f"Column {child!r} is empty; expected a class name.")
         if row:
             yield row[above].strip(), row[below].strip()

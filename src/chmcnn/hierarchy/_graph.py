@@ -13,7 +13,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """For each node the nodes on the other end of its edges, as in a CSR matrix."""
+    """The neighbours of each node, stored as in a CSR matrix."""
 
     pointers: IntArray
     nodes: IntArray
@@ -28,7 +28,7 @@ class Neighbours:
         return self.nodes[self.pointers[node] : self.pointers[node + 1]]
 
     def of_all(self, nodes: IntArray) -> IntArray:
-        """The neighbours of several nodes, one after the other."""
+        """Return the neighbours of several nodes, one after the other."""
         starts = self.pointers[nodes]
         counts = self.pointers[nodes + 1] - starts
         before = np.cumsum(counts) - counts
@@ -36,11 +36,11 @@ class Neighbours:
         return self.nodes[positions]
 
     def without_any(self) -> IntArray:
-        """Nodes that have no neighbour."""
+        """Return the nodes without neighbours."""
         return np.flatnonzero(np.diff(self.pointers) == 0)
 
     def reachable(self, start: int) -> IntArray:
-        """All nodes that can be reached from ``start``, sorted, without ``start`` itself."""
+        """Return all nodes reachable from ``start``, sorted, without ``start`` itself."""
         seen: set[int] = set()
         stack = [start]
         while stack:
@@ -51,9 +51,9 @@ class Neighbours:
 
 
 def depths(children: Neighbours) -> IntArray:
-    """Longest path from any root to each node; -1 for a node that is on a cycle or below one.
+    """Return the longest path from any root to each node; -1 for a node on a cycle or below one.
 
-    Kahn's algorithm, a whole level at a time: a node is reached when the last of its parents has been.
+    Kahn's algorithm, one level at a time: a node is reached after the last of its parents.
     """
     size = len(children.pointers) - 1
     waiting = np.bincount(children.nodes, minlength=size)
@@ -70,8 +70,8 @@ def depths(children: Neighbours) -> IntArray:
 
 
 def find_cycle(edges: IntArray, depth: IntArray) -> list[int]:
-    """The nodes of one cycle, from parent to child, where `depths` has left some at -1."""
-    # A node left at -1 has a parent left at -1, so that a walk from parent to parent must meet itself.
+    """Return the nodes of one cycle, from parent to child, if `depths` is -1 for some."""
+    # A node at -1 has a parent at -1, so a walk from parent to parent must meet itself.
     stuck = edges[(depth[edges] < 0).all(axis=1)]
     parent_of = dict(zip(stuck[:, 1].tolist(), stuck[:, 0].tolist(), strict=True))
     node = int(stuck[0, 1])

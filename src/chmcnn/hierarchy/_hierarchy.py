@@ -29,15 +29,15 @@ _JSON_VERSION = 1
 class Hierarchy:
     """Classes and the edges between them: a tree, a DAG, or several of them side by side.
 
-    Every edge goes from a parent to a child, and says that whatever belongs to the child belongs to the parent. Time to
-    build and memory grow with the number of classes and edges. A hierarchy never changes once it is built.
+    Every edge goes from a parent to a child: every row of the child is a row of the parent. Time and memory are linear
+    in the number of classes and edges. A hierarchy is immutable.
 
     Parameters
     ----------
     classes
-        The names, all different, in the order of the columns of every label and score matrix.
+        The names, all different, in column order of every label and score matrix.
     edges
-        One row for each edge: the positions of parent and child in ``classes``. An edge given twice counts once.
+        One row for each edge: the positions of parent and child in ``classes``. Duplicates are ignored.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Hierarchy:
 
     def __init__(self, classes: Sequence[str], edges: ArrayLike) -> None:
         names = tuple(str(name) if isinstance(name, str) else name for name in classes)
-        positions = _wording.positions(names)
+        positions = _wording.index_names(names)
         pairs = _edges.as_positions(edges, names)
         below = _graph.Neighbours.of(len(names), pairs)
         depths = _graph.depths(below)
@@ -90,27 +90,26 @@ class Hierarchy:
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
 
-    # Building one
+    # Constructors
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], classes: Iterable[str] | None = None) -> Self:
         """Build from (parent, child) names.
 
-        Without ``classes`` the classes are all names in ``edges``, sorted, so that the order of the edges does not
-        matter. With ``classes`` exactly those are the classes, in that order: for columns that exist already, and for
-        classes without any edge.
+        By default the classes are all names in ``edges``, sorted. ``classes`` sets the classes and their order: for
+        existing columns, and for classes without edges.
 
         >>> Hierarchy.from_edges([("animal", "dog")], classes=["dog", "animal", "plant"]).roots
         ('animal', 'plant')
         """
         pairs = [_edges.as_edge(edge, number) for number, edge in enumerate(edges)]
-        names = tuple(_wording.in_order(name for pair in pairs for name in pair) if classes is None else classes)
+        names = tuple(_wording.sort_names(name for pair in pairs for name in pair) if classes is None else classes)
         positions = {name: position for position, name in enumerate(names)}
         try:
             indices = np.array([positions[name] for pair in pairs for name in pair], dtype=np.int64).reshape(-1, 2)
         except KeyError as error:
             raise HierarchyError(
-                f"{_wording.unknown(error.args[0], names)} An edge names it: add it to classes."
+                f"{_wording.describe_unknown(error.args[0], names)} It is in an edge: add it to classes."
             ) from None
         return cls(names, indices)
 
@@ -122,13 +121,13 @@ class Hierarchy:
         ('01', '01/04', '01/04/02', '02')
         """
         if isinstance(paths, str) or not separator:
-            raise HierarchyError(f"Paths are {paths!r}, joined by {separator!r}; expected several, and a separator.")
+            raise HierarchyError(
+                f"Paths are {paths!r} and the separator is {separator!r}; expected a list of paths and a separator."
+            )
         parents: dict[str, str] = {}
         for path in paths:
             if not isinstance(path, str) or not all(part.strip() for part in path.split(separator)):
-                raise HierarchyError(
-                    f"Path {path!r} is not a string of parts joined by {separator!r}, none of them empty."
-                )
+                raise HierarchyError(f"Path {path!r} is not a string of non-empty parts separated by {separator!r}.")
             child = path
             while child and child not in parents:
                 parents[child] = child.rpartition(separator)[0]
@@ -148,37 +147,36 @@ class Hierarchy:
         if not isinstance(graph, nx.DiGraph):
             kind = type(graph).__name__
             raise HierarchyError(
-                f"The graph is of type {kind}; expected a networkx.DiGraph, edges from parent to child."
+                f"The graph is of type {kind}; expected a networkx.DiGraph with edges from parent to child."
             )
-        return cls.from_edges(((edge[0], edge[1]) for edge in graph.edges()), classes=_wording.in_order(graph.nodes()))
+        return cls.from_edges(
+            ((edge[0], edge[1]) for edge in graph.edges()), classes=_wording.sort_names(graph.nodes())
+        )
 
     @classmethod
     def from_csv(cls, path: str | Path, *, parent: str = "parent", child: str = "child", delimiter: str = ",") -> Self:
-        """Build from a text file of edges with a header line; a row without a parent names a class that has none.
+        """Build from a text file of edges with a header; a row with an empty parent is a class without parents.
 
         Parameters
         ----------
         path
-            A table in UTF-8, plain or with ``.gz``, such as the lines ``parent,child``, ``animal,dog``, ``animal,cat``
+            A UTF-8 table, plain or with ``.gz``, such as the lines ``parent,child``, ``animal,dog``, ``animal,cat``
             and ``,plant``.
         parent, child
-            The names of the two columns; other columns are passed over.
+            Names of the two columns; other columns are ignored.
         delimiter
-            What stands between two cells.
+            Separator between cells.
         """
+        rows = _edges.read_file(Path(path), parent, child, delimiter)
+        names = _wording.sort_names(name for row in rows for name in row if name)
         try:
-            with _edges.open_text(Path(path)) as lines:
-                rows = list(_edges.read_csv(lines, parent, child, delimiter))
-            names = _wording.in_order(name for row in rows for name in row if name)
             return cls.from_edges(((above, below) for above, below in rows if above), classes=names)
-        except UnicodeDecodeError as error:
-            raise HierarchyError(f"{path} is not text in UTF-8: {error}.") from None
         except HierarchyError as error:
-            raise HierarchyError(f"{path}, {error}") from None
+            raise HierarchyError(f"{path}: {error}") from None
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote.
+        """Build from the text of `to_json`.
 
         >>> hierarchy = Hierarchy.from_edges([("animal", "dog")])
         >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
@@ -192,48 +190,48 @@ class Hierarchy:
             raise HierarchyError(f'The JSON is not a hierarchy; expected an object with "format": "{_JSON_FORMAT}".')
         if content.get("version") != _JSON_VERSION:
             raise HierarchyError(
-                f"The hierarchy has version {content.get('version')!r}, however this chmcnn reads {_JSON_VERSION}. "
-                "Read it with the chmcnn that wrote it, or a newer one."
+                f"The hierarchy has version {content.get('version')!r}, but this chmcnn reads version {_JSON_VERSION}. "
+                "Use the chmcnn that wrote it, or a newer one."
             )
         if not all(isinstance(content.get(key), list) for key in ("classes", "edges")):
             raise HierarchyError('The JSON is not a hierarchy; expected the lists "classes" and "edges".')
         return cls(content["classes"], content["edges"])
 
-    # Asking about classes
+    # Classes
 
     def __len__(self) -> int:
-        """Count the classes."""
+        """Return the number of classes."""
         return len(self.classes)
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names in column order."""
+        """Iterate over the names in column order."""
         return iter(self.classes)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a class of that name."""
+        """Whether a class has that name."""
         return name in self._positions
 
     def index(self, name: str) -> int:
-        """Position of a class: its column in label and score matrices."""
+        """Return the position of a class: its column in label and score matrices."""
         try:
             return self._positions[name]
         except (KeyError, TypeError):
-            raise HierarchyError(_wording.unknown(name, self.classes)) from None
+            raise HierarchyError(_wording.describe_unknown(name, self.classes)) from None
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Classes right above ``name``."""
+        """Return the parents of a class."""
         return self._name(self._above[self.index(name)])
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Classes right below ``name``."""
+        """Return the children of a class."""
         return self._name(self._below[self.index(name)])
 
     def ancestors(self, name: str) -> tuple[str, ...]:
-        """All classes above ``name``, in column order, without ``name`` itself."""
+        """Return the ancestors of a class, in column order, without the class itself."""
         return self._name(self._above.reachable(self.index(name)))
 
     def descendants(self, name: str) -> tuple[str, ...]:
-        """All classes below ``name``, in column order, without ``name`` itself."""
+        """Return the descendants of a class, in column order, without the class itself."""
         return self._name(self._below.reachable(self.index(name)))
 
     @property
@@ -252,10 +250,10 @@ class Hierarchy:
         return int(self.depths.max())
 
     def bottom_up(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Edges in an order in which each class is complete before any of its parents reads it, and the size of levels.
+        """Return the edges in bottom-up order, and the number of edges of each level.
 
-        The edges come level by level, by the depth of the parent, the deepest first, and sorted inside a level: all
-        edges of one level can be worked on at once.
+        A level has the edges whose parents have the same depth, sorted; the deepest comes first. A pass over the edges
+        in this order completes each class before its parents, and can process a level at once.
         """
         depth = self.depths[self.edges[:, 0]]
         sizes = np.bincount(depth, minlength=self.depth)[::-1]
@@ -263,7 +261,7 @@ class Hierarchy:
 
     @cached_property
     def reversed(self) -> Hierarchy:
-        """The same classes with every edge turned round: ancestors become descendants.
+        """The same classes with reversed edges: ancestors become descendants.
 
         >>> Hierarchy.from_edges([("animal", "dog")]).reversed.ancestors("animal")
         ('dog',)
@@ -295,13 +293,13 @@ class Hierarchy:
         return _matrices.encode(self, label_sets).toarray()
 
     def encode_sparse(self, label_sets: Iterable[Collection[str]]) -> sparse.csr_array:
-        """Do the same as `encode`, into a scipy sparse matrix: for many rows of many classes."""
+        """Encode as a scipy sparse matrix: for many rows of many classes."""
         return _matrices.encode(self, label_sets)
 
     def decode(self, labels: ArrayLike | sparse.sparray, *, most_specific: bool = False) -> list[set[str]]:
         """Turn a 0/1 matrix, dense or sparse, into label sets.
 
-        With ``most_specific``, a class is left out where a class right below it is in the row too.
+        With ``most_specific``, a class is omitted if one of its children is in the row.
 
         >>> Hierarchy.from_paths(["01/04", "02"]).decode([[1, 1, 0]], most_specific=True)
         [{'01/04'}]
@@ -321,16 +319,16 @@ class Hierarchy:
         return _matrices.close(self, labels)
 
     def violations(self, scores: ArrayLike) -> _matrices.Violations:
-        """Find where a child scores above its parent.
+        """Return where a child scores above its parent.
 
-        A matrix without a violation on an edge has none between any class and its ancestors either.
+        Without violations on edges, no class scores above any of its ancestors.
 
         >>> Hierarchy.from_edges([("animal", "dog")]).violations([[0.9, 0.2], [0.2, 0.9]])
         1 violation in 2 rows, the first in row 1: 'dog' has 0.9, its parent 'animal' 0.2
         """
         return _matrices.violations(self, scores)
 
-    # Passing it on
+    # Conversion
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Copy into a networkx graph with edges from parent to child."""
@@ -342,7 +340,7 @@ class Hierarchy:
         return graph
 
     def to_json(self) -> str:
-        """Write as JSON text, for `from_json` to read."""
+        """Return JSON text for `from_json`."""
         content = {
             "format": _JSON_FORMAT,
             "version": _JSON_VERSION,
@@ -358,7 +356,7 @@ class Hierarchy:
         return self is other or (self.classes == other.classes and np.array_equal(self.edges, other.edges))
 
     def __hash__(self) -> int:
-        """Hash a little of what `==` compares: caches ask for it often."""
+        """Hash the sizes and two names only: caches call it often."""
         return hash((len(self), len(self.edges), self.classes[0], self.classes[-1]))
 
     def __repr__(self) -> str:
@@ -372,15 +370,15 @@ class Hierarchy:
         return f"Hierarchy({', '.join(counts)})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        """Copy and pickle by what defines it."""
+        """Copy and pickle the arguments only."""
         return type(self), (self.classes, self.edges)
 
     def __copy__(self) -> Self:
-        """Return itself: it never changes."""
+        """Return itself: it is immutable."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return itself: it never changes."""
+        """Return itself: it is immutable."""
         return self
 
     def _name(self, positions: NDArray[np.int64]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _NUMBERS = (int, float, np.number, np.bool_)
 
 
 def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] | sparse.csr_array:
-    """Boolean matrix (rows, classes) with the ancestors of every label: sparse for a sparse matrix, otherwise dense.
+    """Return a boolean matrix (rows, classes) with all ancestors: sparse for a sparse matrix, otherwise dense.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] 
 
 
 def dense_label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_]:
-    """`label_matrix` as an array, also for a sparse matrix."""
+    """Return `label_matrix` as an array, also for a sparse matrix."""
     matrix = label_matrix(labels, hierarchy)
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
@@ -69,7 +69,7 @@ def hierarchy_from_labels(labels: LabelsLike) -> Hierarchy:
 
 
 def _parse(labels: LabelsLike, hierarchy: Hierarchy | None = None) -> LabelsLike:
-    """Label sets as a list, or else a matrix as `Hierarchy.close` takes it."""
+    """Return label sets as a list, or a matrix for `Hierarchy.close`."""
     if hierarchy is not None and hasattr(labels, "columns"):
         return _order_columns(labels, hierarchy)
     if hasattr(labels, "__array__") and not hasattr(labels, "ndim"):
@@ -85,7 +85,7 @@ def _parse(labels: LabelsLike, hierarchy: Hierarchy | None = None) -> LabelsLike
 
 
 def _order_columns(labels: pd.DataFrame, hierarchy: Hierarchy) -> NDArray[Any]:
-    """Cells of a DataFrame whose columns are the classes, in the order of the classes."""
+    """Return the cells of a DataFrame whose columns are the classes, in the order of the classes."""
     names = [str(name) for name in labels.columns]
     for name, times in Counter(names).items():
         if name not in hierarchy:
@@ -99,7 +99,7 @@ def _order_columns(labels: pd.DataFrame, hierarchy: Hierarchy) -> NDArray[Any]:
 
 
 def _list_rows(labels: LabelsLike) -> list[Any]:
-    """Rows of plain Python values."""
+    """Return rows of plain Python values."""
     if not isinstance(labels, str | bytes | Mapping | AbstractSet) and getattr(labels, "ndim", 1) == 1:
         try:
             rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)

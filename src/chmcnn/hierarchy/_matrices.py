@@ -1,4 +1,4 @@
-"""Label and score matrices of a hierarchy, in numpy: what `Hierarchy` offers as methods."""
+"""Label and score matrices in numpy: the methods of `Hierarchy`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
 
+    from chmcnn._typing import ScoresLike
     from chmcnn.hierarchy._hierarchy import Hierarchy
 
 _CELLS_AT_ONCE = 1 << 22
-"""Working memory of the passes over (rows, edges): that many cells."""
+"""Maximum number of cells (rows, edges) in memory at once."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Violations:
-    """Where a child scores above its parent: one entry for each row and edge, in the order of rows."""
+    """Entries (row, edge) where a child scores above its parent, in the order of rows."""
 
     hierarchy: Hierarchy
     scores: NDArray[np.floating]
@@ -35,7 +36,7 @@ class Violations:
     child: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return the number of violations."""
         return len(self.row)
 
     def __repr__(self) -> str:
@@ -51,7 +52,7 @@ class Violations:
 
 
 def encode(hierarchy: Hierarchy, label_sets: Iterable[Collection[str]]) -> sparse.csr_array:
-    """Label sets as a sparse boolean matrix closed under ancestors."""
+    """Return label sets as a sparse boolean matrix with all ancestors."""
     from scipy import sparse
 
     columns: list[int] = []
@@ -69,7 +70,7 @@ def encode(hierarchy: Hierarchy, label_sets: Iterable[Collection[str]]) -> spars
 
 
 def decode(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray, *, most_specific: bool) -> list[set[str]]:
-    """0/1 matrix, dense or sparse, to label sets."""
+    """Return the label sets of a 0/1 matrix, dense or sparse."""
     from scipy import sparse
 
     matrix = sparse.csr_array(_as_labels(hierarchy, labels))
@@ -86,7 +87,7 @@ def close(hierarchy: Hierarchy, labels: ArrayLike) -> NDArray[np.bool_]: ...
 @overload
 def close(hierarchy: Hierarchy, labels: sparse.sparray) -> sparse.csr_array: ...
 def close(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDArray[np.bool_] | sparse.csr_array:
-    """0/1 matrix with the ancestors of each row's classes added: dense for dense, sparse for sparse."""
+    """Return a 0/1 matrix with all ancestors of each row's classes: dense for dense, sparse for sparse."""
     matrix = _as_labels(hierarchy, labels)
     return _close_dense(hierarchy, matrix) if isinstance(matrix, np.ndarray) else _close_sparse(hierarchy, matrix)
 
@@ -112,26 +113,26 @@ def _close_sparse(hierarchy: Hierarchy, matrix: sparse.csr_array) -> sparse.csr_
 
 
 def violations(hierarchy: Hierarchy, scores: ArrayLike) -> Violations:
-    """Rows and edges where a child scores above its parent."""
+    """Return the rows and edges where a child scores above its parent."""
     matrix = np.asarray(_as_dense(scores))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise ScoreError(_wording.wrong_shape("Scores", matrix.shape, len(hierarchy)))
     if np.isnan(matrix).any():
         row, column = np.argwhere(np.isnan(matrix))[0].tolist()
         raise ScoreError(f"The score in row {row} of class {hierarchy.classes[column]!r} is NaN.")
-    found = [np.empty((0, 2), dtype=np.int64)]
+    blocks = [np.empty((0, 2), dtype=np.int64)]
     step = max(1, _CELLS_AT_ONCE // max(1, len(matrix)))
     for start in range(0, len(hierarchy.edges), step):
         parent, child = hierarchy.edges[start : start + step].T
-        found.append(np.argwhere(matrix[:, child] > matrix[:, parent]) + np.array([0, start]))
-    row, edge = np.concatenate(found).T
+        blocks.append(np.argwhere(matrix[:, child] > matrix[:, parent]) + np.array([0, start]))
+    row, edge = np.concatenate(blocks).T
     order = np.argsort(row, kind="stable")
     parent, child = hierarchy.edges[edge[order]].T
     return Violations(hierarchy, matrix, row[order], parent, child)
 
 
 def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDArray[np.bool_] | sparse.csr_array:
-    """Check a 0/1 matrix; make it boolean, and CSR if it is sparse."""
+    """Check a 0/1 matrix, and convert it to boolean, as CSR if it is sparse."""
     from scipy import sparse
 
     is_sparse = sparse.issparse(labels)
@@ -151,8 +152,8 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
     return boolean
 
 
-def _as_dense(values: Any) -> Any:  # noqa: ANN401 -- whatever a user has
-    """Something that numpy can read, also of a tensor of any type on any device, and of a sparse matrix."""
+def _as_dense(values: ScoresLike) -> ScoresLike:
+    """Return values that numpy can read, also for a tensor on any device, and for a sparse matrix."""
     if hasattr(values, "detach"):
         return values.detach().cpu().double()
     return values.toarray() if hasattr(values, "toarray") else values

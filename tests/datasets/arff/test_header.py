@@ -35,16 +35,16 @@ BAD = {
     "no class": ("@ATTRIBUTE b numeric", "line 4, column 1: no attribute is hierarchical"),
     "two classes": (
         "@ATTRIBUTE c hierarchical a\n@ATTRIBUTE d hierarchical a",
-        "line 4, column 26: a second hierarchical attribute, 'd'",
+        "line 4, column 26: 'd' is a second hierarchical attribute",
     ),
     "cycle": ("@ATTRIBUTE c hierarchical root/a,a/b,b/a", "line 3, column 26: attribute 'c': The edges form a cycle"),
     "empty class": ("@ATTRIBUTE c hierarchical a,,b", "line 3, column 26: attribute 'c': Path '' is not"),
     "unknown type": ("@ATTRIBUTE c string", "line 3, column 14: attribute 'c' is of type 'string'; expected numeric"),
     "no type": ("@ATTRIBUTE c", "line 3, column 13: attribute 'c' is of type ''; expected numeric"),
     "no name": ("@ATTRIBUTE", "line 3, column 11: expected the name of an attribute"),
-    "value twice": ("@ATTRIBUTE c {a,b,a}", "line 3, column 14: the values .* are not all different"),
+    "value twice": ("@ATTRIBUTE c {a,b,a}", "line 3, column 14: the values .* have a duplicate"),
     "open quote": ("@ATTRIBUTE c {'a,b}", "line 3, column 15: a quote is not closed"),
-    "unknown line": ("@INCLUDE x", "line 3, column 1: expected @RELATION, @ATTRIBUTE or @DATA, however: '@INCLUDE x'"),
+    "unknown line": ("@INCLUDE x", "line 3, column 1: expected @RELATION, @ATTRIBUTE or @DATA, but found '@INCLUDE x'"),
 }
 
 
@@ -61,7 +61,7 @@ def test_bad_headers_are_refused(case: str, tmp_path: Path) -> None:
         (b"", "line 1, column 1: there is no @DATA"),
         (b"@RELATION r\n", "line 2, column 1: there is no @DATA"),
         (b"@RELATION r\n@ATTRIBUTE \xff", "line 2, column 12: the file is not text in UTF-8"),
-        (b"@RELATION r\n\n\x00", "line 3, column 1: the file is not text: it has a zero byte"),
+        (b"@RELATION r\n\n\x00", "line 3, column 1: the file is not text: it contains a zero byte"),
     ],
 )
 def test_what_is_no_arff_is_refused(content: bytes, message: str, tmp_path: Path) -> None:

@@ -92,26 +92,26 @@ def test_names_that_are_there_twice_are_numbered(tmp_path: Path) -> None:
 
 HEAD = "@ATTRIBUTE x numeric\n@ATTRIBUTE kind {dog,cat}\n@ATTRIBUTE c hierarchical 1,1/1\n@DATA\n"
 BAD = {
-    "too few cells": ("1,dog\n", "line 5, column 3: the row has 2 cells, however there are 3 attributes"),
-    "too many cells": ("1,dog,1\n1,dog,1,1\n", "line 6, column 7: the row has 4 cells, however"),
-    "no number": ("1,dog,1\n1x,dog,1\n", "line 6, column 1: '1x' of 'x' is not a finite number"),
-    "no number in python's sense": ("1_0,dog,1\n", "line 5, column 1: '1_0' of 'x' is not"),
-    "infinite": ("1,dog,1\ninf,dog,1\n", "line 6, column 1: 'inf' of 'x' is not a finite number"),
-    "too large": ("1e999,dog,1\n", "line 5, column 1: '1e999' of 'x' is not a finite number"),
-    "NaN": ("1,dog,1\nnan,dog,1\n", "line 6, column 1: 'nan' of 'x' is not a finite number"),
-    "empty number": (",dog,1\n", "line 5, column 1: '' of 'x' is not a finite number"),
+    "too few cells": ("1,dog\n", "line 5, column 3: the row has 2 cells, but the header has 3 attributes"),
+    "too many cells": ("1,dog,1\n1,dog,1,1\n", "line 6, column 7: the row has 4 cells, but"),
+    "no number": ("1,dog,1\n1x,dog,1\n", "line 6, column 1: '1x' in 'x' is not a finite number"),
+    "no number in python's sense": ("1_0,dog,1\n", "line 5, column 1: '1_0' in 'x' is not"),
+    "infinite": ("1,dog,1\ninf,dog,1\n", "line 6, column 1: 'inf' in 'x' is not a finite number"),
+    "too large": ("1e999,dog,1\n", "line 5, column 1: '1e999' in 'x' is not a finite number"),
+    "NaN": ("1,dog,1\nnan,dog,1\n", "line 6, column 1: 'nan' in 'x' is not a finite number"),
+    "empty number": (",dog,1\n", "line 5, column 1: '' in 'x' is not a finite number"),
     "unknown value": ("1,dgo,1\n", "line 5, column 3: 'dgo' is not a value of 'kind'; did you mean 'dog'"),
     "unknown label": ("1,dog,1\n1,cat,1/1@1/9\n", "line 6, column 7: Unknown class '1/9'. Did you mean '1/1'"),
     "empty label": ("1,dog,\n", "line 5, column 7: Unknown class ''"),
     "open quote": ("1,'dog,1\n", "line 5, column 3: a quote is not closed"),
-    "something beside a quote": ("1,'dog'x,1\n", "line 5, column 3: a quote is not closed, or something stands beside"),
-    "broken sparse row": ("{0 1, dog}\n", "line 5, column 6: a sparse row is broken"),
-    "open sparse row": ("{0 1\n", "line 5, column 2: a sparse row is broken"),
-    "sparse row with a tail": ("{2 1} 5\n", "line 5, column 6: something stands behind the sparse row"),
-    "position twice": ("{0 1, 0 2, 2 1}\n", "line 5, column 9: position 0 is there twice, or"),
-    "position outside": ("{3 1}\n", "line 5, column 4: position 3 is there twice, or there is no such attribute"),
+    "something beside a quote": ("1,'dog'x,1\n", "line 5, column 3: a quote is not closed, or there is text beside"),
+    "broken sparse row": ("{0 1, dog}\n", "line 5, column 6: the sparse row is malformed"),
+    "open sparse row": ("{0 1\n", "line 5, column 2: the sparse row is malformed"),
+    "sparse row with a tail": ("{2 1} 5\n", "line 5, column 6: there is text after the sparse row"),
+    "position twice": ("{0 1, 0 2, 2 1}\n", "line 5, column 9: position 0 appears twice, or"),
+    "position outside": ("{3 1}\n", "line 5, column 4: position 3 appears twice, or has no attribute"),
     "sparse row without a class": ("{0 1}\n", "line 5, column 1: the row has no 'c'; write \\?"),
-    "no rows": ("% nothing\n", "column 1: there is no row behind @DATA"),
+    "no rows": ("% nothing\n", "column 1: there are no rows after @DATA"),
 }
 
 
@@ -178,3 +178,7 @@ def test_it_agrees_with_liac_arff() -> None:
         else:
             np.testing.assert_array_equal(column, np.array(theirs[position], dtype=float))
     assert ours.labels == tuple(frozenset(text.split("@")) for text in theirs[-1])
+
+
+def test_a_file_is_shown_by_its_size(tmp_path: Path) -> None:
+    assert repr(read_text(tmp_path, EVERYTHING)) == "Arff(3 rows, 4 features, 5 classes)"

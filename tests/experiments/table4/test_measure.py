@@ -139,7 +139,7 @@ def test_a_result_of_another_version_is_refused_with_a_way_out(data: Path, tmp_p
         else:
             timing["layers"] = 2
     results.write(path, kept)
-    with pytest.raises(FileError, match=r"spo_FUN\.json: it is not the file of a result; remove it, and the command"):
+    with pytest.raises(FileError, match=r"spo_FUN\.json: not a result file; delete it, and run the command"):
         table4.collect(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Hierarchical ARFF, the format of the field's benchmarks: a table whose class attribute is a hierarchy."""
+"""Hierarchical ARFF, the format of the benchmarks: a table whose class attribute declares a hierarchy."""
 
 from chmcnn.datasets.arff.header import Attribute, Header, read_hierarchy
 from chmcnn.datasets.arff.reader import Arff, read

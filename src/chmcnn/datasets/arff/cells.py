@@ -1,6 +1,6 @@
-"""Cells of a line: with quotes, escapes and comments, each with the column it starts at.
+"""Cells of a line: quotes, escapes and comments, and the column of each cell.
 
-All patterns are possessive: a line is read once from left to right, whatever is in it.
+All patterns are possessive: no line needs backtracking.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[^\s,'\"{}%\\?@]+")
 
 
 class Cell(NamedTuple):
-    """The text of a cell, and the column it starts at, counted from 1. A quoted ``?`` is a value, a bare one is not."""
+    """The text of a cell, and its column, counted from 1. A bare ``?`` is a missing value, a quoted one is not."""
 
     text: str
     column: int
@@ -31,59 +31,59 @@ class Cell(NamedTuple):
 
     @property
     def missing(self) -> bool:
-        """Whether there is no value."""
+        """Whether the value is missing."""
         return self.text == MISSING and not self.quoted
 
 
 def split_row(line: str) -> Iterator[Cell]:
-    """Cells of a data row, up to its end or a comment."""
+    """Yield the cells of a data row, up to its end or a comment."""
     return split(line, pattern=_CELL_OF_ROW)
 
 
-def split(line: str, at: int = 0, pattern: re.Pattern[str] = _CELL) -> Iterator[Cell]:
-    """Cells between commas."""
+def split(line: str, start: int = 0, pattern: re.Pattern[str] = _CELL) -> Iterator[Cell]:
+    """Yield the cells between commas."""
     while True:
-        found = pattern.match(line, at)
-        if not found:
-            raise ArffError("a quote is not closed, or something stands beside it", column=at + 1)
-        yield _cell(found)
-        if found["end"] != ",":
+        match = pattern.match(line, start)
+        if not match:
+            raise ArffError("a quote is not closed, or there is text beside it", column=start + 1)
+        yield _cell(match)
+        if match["end"] != ",":
             return
-        at = found.end()
+        start = match.end()
 
 
 def split_sparse(line: str) -> Iterator[tuple[int, Cell]]:
-    """Positions and cells of a row ``{3 0.5, 7 yes}``."""
-    at = line.index("{") + 1
-    if line[at:].lstrip().startswith("}"):
-        at = line.index("}") + 1
+    """Yield the positions and cells of a row ``{3 0.5, 7 yes}``."""
+    start = line.index("{") + 1
+    if line[start:].lstrip().startswith("}"):
+        start = line.index("}") + 1
     else:
         while True:
-            found = _SPARSE_CELL.match(line, at)
-            if not found:
-                raise ArffError("a sparse row is broken; expected {position value, position value}", column=at + 1)
-            yield int(found["index"]), _cell(found)
-            at = found.end()
-            if found["end"] == "}":
+            match = _SPARSE_CELL.match(line, start)
+            if not match:
+                raise ArffError("the sparse row is malformed; expected {position value, ...}", column=start + 1)
+            yield int(match["index"]), _cell(match)
+            start = match.end()
+            if match["end"] == "}":
                 break
-    if not _SPARSE_END.fullmatch(line, at):
-        raise ArffError("something stands behind the sparse row", column=at + 1)
+    if not _SPARSE_END.fullmatch(line, start):
+        raise ArffError("there is text after the sparse row", column=start + 1)
 
 
 def quote(text: str) -> str:
-    """Write a name or value so that `split` reads the same; plain where that is possible."""
+    """Return a name or value with quotes if `split` needs them."""
     if _PLAIN.fullmatch(text):
         return text
     if "\n" in text or "\r" in text:
-        raise ArffError(f"{text!r} has a line break, which the format cannot hold")
+        raise ArffError(f"{text!r} has a line break, which ARFF does not support")
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
-def _cell(found: re.Match[str]) -> Cell:
+def _cell(match: re.Match[str]) -> Cell:
     for name in ("single", "double"):
-        if found[name] is not None:
-            return Cell(re.sub(r"\\(.)", r"\1", found[name]), found.start(name), quoted=True)
-    text = found["bare"]
-    start = found.start("bare")
+        if match[name] is not None:
+            return Cell(re.sub(r"\\(.)", r"\1", match[name]), match.start(name), quoted=True)
+    text = match["bare"]
+    start = match.start("bare")
     return Cell(text.strip(), start + len(text) - len(text.lstrip()) + 1)

@@ -12,7 +12,7 @@ from chmcnn.errors import ArffError, HierarchyError
 from chmcnn.hierarchy import Hierarchy
 
 ROOT = "root"
-"""The class above all others; where a tree does not name it, it is added."""
+"""The class above all others, added to a tree without it."""
 
 _NUMERIC = {"numeric", "real", "integer"}
 _KEYWORD = re.compile(r"[ \t]*+@(?P<word>\w++)[ \t]*+(?P<rest>.*)")
@@ -21,20 +21,20 @@ _NAME = re.compile(r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\s'"{}]++)""")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column: numeric, or nominal with the values it may have."""
+    """A column: numeric, or nominal with its possible values."""
 
     name: str
     categories: tuple[str, ...] | None = None
 
     @property
     def numeric(self) -> bool:
-        """Whether it holds numbers."""
+        """Whether it has numbers."""
         return self.categories is None
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What stands before ``@DATA``."""
+    """The content before ``@DATA``."""
 
     relation: str
     attributes: tuple[Attribute, ...]  # without the class attribute
@@ -42,7 +42,7 @@ class Header:
     class_position: int  # among all attributes
     hierarchy: Hierarchy
     is_tree: bool  # classes are paths; otherwise the file lists edges
-    lines: int  # up to and with @DATA
+    lines: int  # up to and including @DATA
 
 
 def read_hierarchy(path: str | Path) -> Hierarchy:
@@ -51,27 +51,27 @@ def read_hierarchy(path: str | Path) -> Hierarchy:
 
 
 def read_text(path: Path) -> str:
-    """Read a file that must be text in UTF-8."""
+    """Read a file of UTF-8 text."""
     return "".join(lines(path, ArffError))
 
 
-def parse(given: list[str], path: Path) -> Header:
-    """Read the lines up to ``@DATA``."""
+def parse(text_lines: list[str], path: Path) -> Header:
+    """Parse the lines up to ``@DATA``."""
     builder = _Builder()
-    for number, line in enumerate(given, start=1):
+    for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
         if not stripped or stripped.startswith("%"):
             continue
         try:
-            if builder.take(line.rstrip()):
+            if builder.add_line(line.rstrip()):
                 return builder.finish(number)
         except ArffError as error:
             raise error.at(path, number) from None
-    raise ArffError("there is no @DATA; expected a hierarchical ARFF file", path, len(given), 1)
+    raise ArffError("there is no @DATA; expected a hierarchical ARFF file", path, len(text_lines), 1)
 
 
 class _Builder:
-    """A header that is being read."""
+    """A header in construction."""
 
     def __init__(self) -> None:
         self.relation = ""
@@ -79,16 +79,16 @@ class _Builder:
         self.names: set[str] = set()
         self.of_class: tuple[str, int, Hierarchy, bool] | None = None
 
-    def take(self, line: str) -> bool:
-        """Take one line; say whether the header ends with it."""
-        found = _KEYWORD.fullmatch(line)
-        word = found["word"].lower() if found else ""
-        if found and word == "relation":
-            self.relation = next(cells.split(line, found.start("rest"))).text
-        elif found and word == "attribute":
-            self._attribute(line, found.start("rest"))
-        elif not found or word != "data":
-            raise ArffError(f"expected @RELATION, @ATTRIBUTE or @DATA, however: {line.strip()[:40]!r}", column=1)
+    def add_line(self, line: str) -> bool:
+        """Parse one line; return whether the header ends with it."""
+        match = _KEYWORD.fullmatch(line)
+        word = match["word"].lower() if match else ""
+        if match and word == "relation":
+            self.relation = next(cells.split(line, match.start("rest"))).text
+        elif match and word == "attribute":
+            self._add_attribute(line, match.start("rest"))
+        elif not match or word != "data":
+            raise ArffError(f"expected @RELATION, @ATTRIBUTE or @DATA, but found {line.strip()[:40]!r}", column=1)
         return word == "data"
 
     def finish(self, number: int) -> Header:
@@ -97,29 +97,29 @@ class _Builder:
         name, position, hierarchy, is_tree = self.of_class
         return Header(self.relation, tuple(self.attributes), name, position, hierarchy, is_tree, number)
 
-    def _attribute(self, line: str, at: int) -> None:
-        found = _NAME.match(line, at)
-        if not found:
-            raise ArffError("expected the name of an attribute", column=at + 1)
-        name = next(cells.split(found[0])).text if found[0][0] in "'\"" else found[0]
-        name = self._unique(name)
-        start = found.end() + len(line[found.end() :]) - len(line[found.end() :].lstrip())
+    def _add_attribute(self, line: str, position: int) -> None:
+        match = _NAME.match(line, position)
+        if not match:
+            raise ArffError("expected the name of an attribute", column=position + 1)
+        name = next(cells.split(match[0])).text if match[0][0] in "'\"" else match[0]
+        name = self._make_unique(name)
+        start = match.end() + len(line[match.end() :]) - len(line[match.end() :].lstrip())
         kind = line[start:]
         word = kind.split(maxsplit=1)[0].lower() if kind else ""
         if word == "hierarchical":
-            self._class(name, line, start + len("hierarchical"))
+            self._add_class(name, line, start + len("hierarchical"))
         elif word in _NUMERIC and len(kind.split()) == 1:
             self.attributes.append(Attribute(name))
         elif kind.startswith("{") and kind.endswith("}"):
-            self.attributes.append(Attribute(name, _nominal(line, start)))
+            self.attributes.append(Attribute(name, _parse_values(line, start)))
         else:
             raise ArffError(
                 f"attribute {name!r} is of type {kind[:40]!r}; expected numeric, {{values}} or hierarchical",
                 column=start + 1,
             )
 
-    def _unique(self, name: str) -> str:
-        """Number a name that is there already: the expr files of the benchmark use some names twice."""
+    def _make_unique(self, name: str) -> str:
+        """Number a duplicate name: the expr files of the benchmark have some."""
         unique, times = name, 1
         while unique in self.names:
             times += 1
@@ -127,25 +127,28 @@ class _Builder:
         self.names.add(unique)
         return unique
 
-    def _class(self, name: str, line: str, at: int) -> None:
+    def _add_class(self, name: str, line: str, position: int) -> None:
         if self.of_class is not None:
-            raise ArffError(f"a second hierarchical attribute, {name!r}", column=at + 1)
+            raise ArffError(f"{name!r} is a second hierarchical attribute; expected one", column=position + 1)
         try:
-            hierarchy, is_tree = declared([entry.strip() for entry in line[at:].split(",")])
+            hierarchy, is_tree = parse_classes([entry.strip() for entry in line[position:].split(",")])
         except HierarchyError as error:
-            raise ArffError(f"attribute {name!r}: {error}", column=at + 1) from None
+            raise ArffError(f"attribute {name!r}: {error}", column=position + 1) from None
         self.of_class = (name, len(self.attributes), hierarchy, is_tree)
 
 
-def _nominal(line: str, at: int) -> tuple[str, ...]:
-    values = tuple(cell.text for cell in cells.split(line[: line.rindex("}")], at + 1))
+def _parse_values(line: str, start: int) -> tuple[str, ...]:
+    values = tuple(cell.text for cell in cells.split(line[: line.rindex("}")], start + 1))
     if len(set(values)) < len(values) or "" in values:
-        raise ArffError(f"the values {values} are not all different and not empty", column=at + 1)
+        raise ArffError(f"the values {values} have a duplicate or an empty value", column=start + 1)
     return values
 
 
-def declared(entries: list[str]) -> tuple[Hierarchy, bool]:
-    """Paths of a tree, or edges of a DAG: there every entry is a pair, and some parent is the root."""
+def parse_classes(entries: list[str]) -> tuple[Hierarchy, bool]:
+    """Return the hierarchy of paths or edges, and whether it is a tree.
+
+    In a DAG every entry is a pair, and the root is one of the parents.
+    """
     pairs = [tuple(entry.split("/")) for entry in entries]
     if all(len(pair) == 2 for pair in pairs) and any(pair[0] == ROOT for pair in pairs):
         return Hierarchy.from_edges((pair[0], pair[1]) for pair in pairs), False

@@ -1,4 +1,4 @@
-"""The quick way: rows without quotes and braces, all at once. It reads only what it is sure of."""
+"""The fast reader: all rows at once, if they have no quotes or braces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_PLAIN = re.compile(r"['\"{}\\]|true|false", re.IGNORECASE)  # pandas takes 
 
 
 def read_plain(rows: list[str], head: Header) -> tuple[pd.DataFrame, tuple[frozenset[str], ...]] | None:
-    """Features and labels of lines, or None where anything about them is not plain."""
+    """Return features and labels of lines, or None if a line is not plain."""
     rows = [row.partition("%")[0] for row in rows]
     text = "\n".join(rows)
     commas = len(head.attributes)
@@ -41,7 +41,7 @@ def read_plain(rows: list[str], head: Header) -> tuple[pd.DataFrame, tuple[froze
 
 
 def _parse(text: str, attributes: list[Attribute | None]) -> pd.DataFrame:
-    """Numbers as floats, everything else as stripped text."""
+    """Return numbers as floats, and everything else as stripped text."""
     numeric = [at for at, attribute in enumerate(attributes) if attribute and attribute.numeric]
     others = [at for at in range(len(attributes)) if at not in set(numeric)]
     frame: pd.DataFrame = pd.read_csv(  # type: ignore[call-overload]

@@ -1,6 +1,6 @@
-"""Reading: the data block as a whole where it is plain, cell by cell where it is not.
+"""Reading: all rows at once if they are plain, otherwise cell by cell.
 
-Whatever the quick way is not sure of, it leaves to the slow way, which either reads it or says where it goes wrong.
+The fast reader leaves everything unusual to the slow one, which reads it or raises an error with its place.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chmcnn import _wording
 from chmcnn.datasets.arff import header
 from chmcnn.datasets.arff.plain import read_plain
 from chmcnn.datasets.arff.rows import read_cells
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Arff:
     """A hierarchical ARFF file.
 
     ``features`` has a float column for each numeric attribute and a categorical one for each nominal attribute, NaN
-    where a value is missing. ``labels`` are those that the file names, without their ancestors: ``hierarchy.encode``
-    adds them.
+    for a missing value. ``labels`` are those in the file, without their ancestors; ``hierarchy.encode`` adds them.
     """
 
     relation: str
@@ -36,11 +36,20 @@ class Arff:
     is_tree: bool
     class_name: str = "class"
 
+    def __repr__(self) -> str:
+        """Show the size."""
+        counts = (
+            _wording.count(len(self.features), "row"),
+            _wording.count(self.features.shape[1], "feature"),
+            _wording.count(len(self.hierarchy), "class"),
+        )
+        return f"Arff({', '.join(counts)})"
+
 
 def read(path: str | Path) -> Arff:
     """Read a hierarchical ARFF file, of a tree or a DAG, dense or sparse.
 
-    Anything that is not such a file is refused with an `ArffError` that has the file, the line and the column.
+    Any other file raises an `ArffError` with the file, the line and the column.
     """
     file = Path(path)
     lines = [line.removesuffix("\r") for line in header.read_text(file).split("\n")]
@@ -51,6 +60,6 @@ def read(path: str | Path) -> Arff:
         if line.strip() and not line.lstrip().startswith("%")
     ]
     if not rows:
-        raise ArffError("there is no row behind @DATA", file, len(lines), 1)
+        raise ArffError("there are no rows after @DATA", file, len(lines), 1)
     features, labels = read_plain([line for _, line in rows], head) or read_cells(rows, head, file)
     return Arff(head.relation, features, labels, head.hierarchy, head.is_tree, head.class_name)

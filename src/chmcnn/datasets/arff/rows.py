@@ -1,4 +1,4 @@
-"""The slow way: rows of any form, cell by cell, with the place of whatever is wrong."""
+"""The slow reader: rows of any form, cell by cell; errors name the line and column."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 def read_cells(
     rows: Iterable[tuple[int, str]], head: Header, path: Path
 ) -> tuple[pd.DataFrame, tuple[frozenset[str], ...]]:
-    """Features and labels of numbered lines."""
+    """Return features and labels of numbered lines."""
     columns: list[list[object]] = [[] for _ in head.attributes]
     labels = []
     for number, line in rows:
         try:
-            row = _sparse(line, head) if line.lstrip().startswith("{") else _dense(line, head)
+            row = _split_sparse(line, head) if line.lstrip().startswith("{") else _split_dense(line, head)
             labels.append(read_labels(row.pop(head.class_position), head))
             for column, cell, attribute in zip(columns, row, head.attributes, strict=True):
-                column.append(_value(cell, attribute))
+                column.append(_parse_value(cell, attribute))
         except ArffError as error:
             raise error.at(path, number) from None
     table = {
@@ -46,40 +46,40 @@ def read_cells(
     return pd.DataFrame(table, index=range(len(labels))), tuple(labels)
 
 
-def _dense(line: str, head: Header) -> list[Cell]:
+def _split_dense(line: str, head: Header) -> list[Cell]:
     row = list(cells.split_row(line.rstrip()))
     expected = len(head.attributes) + 1
     if len(row) != expected:
         raise ArffError(
-            f"the row has {_wording.count(len(row), 'cell')}, however there are {expected} attributes",
+            f"the row has {_wording.count(len(row), 'cell')}, but the header has {expected} attributes",
             column=row[min(len(row), expected) - 1].column,
         )
     return row
 
 
-def _sparse(line: str, head: Header) -> list[Cell]:
-    """A row in which what is left out is zero, or the first value of a nominal attribute."""
-    given: dict[int, Cell] = {}
+def _split_sparse(line: str, head: Header) -> list[Cell]:
+    """Return a sparse row; an omitted value is zero, or the first value of a nominal attribute."""
+    present: dict[int, Cell] = {}
     for position, cell in cells.split_sparse(line.rstrip()):
-        if position > len(head.attributes) or position in given:
-            raise ArffError(f"position {position} is there twice, or there is no such attribute", column=cell.column)
-        given[position] = cell
-    if head.class_position not in given:
-        raise ArffError(f"the row has no {head.class_name!r}; write ? where no class is known", column=1)
+        if position > len(head.attributes) or position in present:
+            raise ArffError(f"position {position} appears twice, or has no attribute", column=cell.column)
+        present[position] = cell
+    if head.class_position not in present:
+        raise ArffError(f"the row has no {head.class_name!r}; write ? for unknown classes", column=1)
     defaults = [
         cells.Cell("0" if attribute.numeric else (attribute.categories or ("",))[0], 1, quoted=True)
         for attribute in head.attributes
     ]
-    defaults.insert(head.class_position, given[head.class_position])
-    return [given.get(position, default) for position, default in enumerate(defaults)]
+    defaults.insert(head.class_position, present[head.class_position])
+    return [present.get(position, default) for position, default in enumerate(defaults)]
 
 
-def _value(cell: Cell, attribute: Attribute) -> object:
+def _parse_value(cell: Cell, attribute: Attribute) -> object:
     if cell.missing:
         return math.nan if attribute.numeric else None
     if attribute.categories is None:
         if not _NUMBER.fullmatch(cell.text) or math.isinf(float(cell.text)):
-            raise ArffError(f"{cell.text!r} of {attribute.name!r} is not a finite number", column=cell.column)
+            raise ArffError(f"{cell.text!r} in {attribute.name!r} is not a finite number", column=cell.column)
         return float(cell.text)
     if cell.text not in attribute.categories:
         near = _wording.nearest(cell.text, attribute.categories)
@@ -89,11 +89,11 @@ def _value(cell: Cell, attribute: Attribute) -> object:
 
 
 def read_labels(cell: Cell, head: Header) -> frozenset[str]:
-    """Labels joined by @, all of which the hierarchy must have."""
+    """Return the labels, which are separated by @; raise an error for one that is not in the hierarchy."""
     if cell.missing:
         return frozenset()
     names = cell.text.split("@")
     for name in names:
         if name not in head.hierarchy:
-            raise ArffError(_wording.unknown(name, head.hierarchy.classes).rstrip("."), column=cell.column)
+            raise ArffError(_wording.describe_unknown(name, head.hierarchy.classes).rstrip("."), column=cell.column)
     return frozenset(names)

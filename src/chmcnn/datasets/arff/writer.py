@@ -1,4 +1,4 @@
-"""Writing: what `read` reads back the same."""
+"""Writing files that `read` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from chmcnn._io.files import atomic
 from chmcnn.datasets.arff import cells
-from chmcnn.datasets.arff.header import ROOT, declared
+from chmcnn.datasets.arff.header import ROOT, parse_classes
 from chmcnn.errors import ArffError
 
 if TYPE_CHECKING:
@@ -33,16 +33,16 @@ def _header(arff: Arff) -> Iterator[str]:
         if isinstance(column.dtype, pd.CategoricalDtype):
             values = [str(value) for value in column.cat.categories]
             if not all(isinstance(value, str) and value for value in column.cat.categories):
-                raise ArffError(f"the categories {values} of {name!r} are not all text, or one is empty")
+                raise ArffError(f"the categories {values} of {name!r} include an empty one, or one that is not text")
             kind = f"{{{','.join(cells.quote(value) for value in values)}}}"
         elif not pd.api.types.is_numeric_dtype(column.dtype):
-            raise ArffError(f"column {name!r} is of type {column.dtype}; make it a category")
+            raise ArffError(f"column {name!r} has type {column.dtype}; convert it to categories")
         yield f"@ATTRIBUTE {cells.quote(str(name))} {kind}"
     entries = list(_entries(arff))
-    if declared(entries) != (arff.hierarchy, arff.is_tree):
+    if parse_classes(entries) != (arff.hierarchy, arff.is_tree):
         raise ArffError(
-            "the hierarchy would not be read back the same; the format has trees of paths below a class 'root', and "
-            "DAGs whose names have no '/' and whose only root is 'root'"
+            "ARFF cannot represent this hierarchy; expected a tree of paths below a class 'root', or a DAG whose names "
+            "have no '/' and whose only root is 'root'"
         )
     yield f"@ATTRIBUTE {cells.quote(arff.class_name)} hierarchical {','.join(entries)}"
     yield "@DATA"
@@ -52,7 +52,7 @@ def _entries(arff: Arff) -> Iterator[str]:
     classes = arff.hierarchy.classes
     for name in classes:
         if any(character in name for character in ",@\n\r'\"") or name != name.strip():
-            raise ArffError(f"class {name!r} cannot be written: it has a comma, a quote, an @ or white space around it")
+            raise ArffError(f"class {name!r} cannot be written: it has a comma, a quote, an @ or outer white space")
     if arff.is_tree:
         yield from (name for name in classes if name != ROOT)
     else:
@@ -61,7 +61,7 @@ def _entries(arff: Arff) -> Iterator[str]:
 
 def _rows(arff: Arff) -> Iterator[str]:
     if len(arff.labels) != len(arff.features):
-        raise ArffError(f"there are {len(arff.features)} rows of features, however {len(arff.labels)} of labels")
+        raise ArffError(f"there are {len(arff.features)} rows of features, but {len(arff.labels)} of labels")
     for name in set().union(*arff.labels):
         arff.hierarchy.index(name)
     columns = [
@@ -78,5 +78,5 @@ def _rows(arff: Arff) -> Iterator[str]:
 def _number(value: object, name: object) -> str:
     number = float(value)  # type: ignore[arg-type]
     if not math.isfinite(number):
-        raise ArffError(f"{number} in {name!r} cannot be written: the format has finite numbers only")
+        raise ArffError(f"{number} in {name!r} cannot be written: ARFF supports only finite numbers")
     return repr(number)

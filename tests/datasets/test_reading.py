@@ -1,7 +1,6 @@
 import gzip
 import re
 import sys
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -67,9 +66,9 @@ def test_a_column_for_each_class(tmp_path: Path) -> None:
     assert table.feature_names == ("size",)
     assert ANIMALS.decode(table.Y, most_specific=True) == [{"dog"}, {"cat"}, set()]
     assert refused(write(tmp_path, "size,dog\n1,1\n2,2\n"), hierarchy=ANIMALS, labels=["dog"]) == (
-        ", line 3, column 2: column 'dog': expected 0 or 1, however the cell has '2'."
+        ", line 3, column 2: column 'dog': expected 0 or 1, but the cell has '2'."
     )
-    assert "the cell has nothing" in refused(write(tmp_path, "size,dog\n1,\n"), hierarchy=ANIMALS, labels=["dog"])
+    assert "the cell is empty" in refused(write(tmp_path, "size,dog\n1,\n"), hierarchy=ANIMALS, labels=["dog"])
     assert "Unknown class 'cow'" in refused(write(tmp_path, "size,cow\n1,1\n"), hierarchy=ANIMALS, labels=["cow"])
 
 
@@ -86,10 +85,10 @@ def test_paths_in_the_labels_make_the_hierarchy(tmp_path: Path) -> None:
     assert spaced.hierarchy.classes == ("sport", "sport/tennis")
     assert spaced.Y.all()
     assert refused(write(tmp_path, "size,labels\n1,a/b\n1,a//b\n")) == (
-        ", line 3, column 2: column 'labels': 'a//b' is no path of parts joined by '/', none of them empty."
+        ", line 3, column 2: column 'labels': 'a//b' is not a path of non-empty parts separated by '/'."
     )
     for forgotten in ("size,labels\n1,dog\n", "size,labels\n1,\n"):
-        assert "no label is a path with '/' in it, and no hierarchy is given" in refused(write(tmp_path, forgotten))
+        assert "there is no hierarchy, and no label is a path with '/'" in refused(write(tmp_path, forgotten))
 
 
 def test_a_file_of_the_hierarchy_will_do(tmp_path: Path) -> None:
@@ -113,8 +112,8 @@ def test_only_nothing_is_no_label_and_no_id(tmp_path: Path) -> None:
         (["10 %", "20%"], "'10 %' is not a finite number"),
         (["1e400", "-1e400"], "'1e400' is not a finite number"),
         (["inf", "-inf"], "'inf' is not a finite number"),
-        (["01234", "12345"], "'01234' starts with 0 as codes do, not numbers"),
-        ([f"gene{number}" for number in range(200)], "200 different texts in 200 rows, as a column of names has"),
+        (["01234", "12345"], "'01234' starts with 0, like a code"),
+        ([f"gene{number}" for number in range(200)], "200 different texts in 200 rows, like names of the rows"),
     ],
 )
 def test_columns_that_cannot_be_told_are_refused_unless_named(tmp_path: Path, cells: list[str], told: str) -> None:
@@ -129,9 +128,9 @@ def test_class_columns_are_checked_against_the_hierarchy(tmp_path: Path) -> None
     path = write(tmp_path, "size,dog,cow\n1,1,0\n")
     assert "Unknown class 'cow'" in refused(path, hierarchy=ANIMALS, labels=["dog", "cow"])
     for wrong in ([], ["dog", "dog"]):
-        assert "expected at least one, and each once" in refused(path, hierarchy=ANIMALS, labels=wrong)
+        assert "expected at least one, without duplicates" in refused(path, hierarchy=ANIMALS, labels=wrong)
     path = write(tmp_path, "size,dog,cat\n1,True,false\n")
-    assert "column 'cat': it has the name of a class, but labels do not name it" in refused(
+    assert "column 'cat': the column has the name of a class, but is not in labels" in refused(
         path, hierarchy=ANIMALS, labels=["dog"]
     )
     assert ANIMALS.decode(read_table(path, ANIMALS, labels=["dog", "cat"]).Y, most_specific=True) == [{"dog"}]
@@ -170,8 +169,10 @@ def test_kinds_of_parquet_columns(tmp_path: Path) -> None:
 def test_ids_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PLAIN)
     assert read_table(path, ANIMALS, id_column=0).X.index.tolist() == ["Rex", "Tom", "Nemo", "Bo"]
-    assert "id_column is 9; there are 4 columns" in refused(path, hierarchy=ANIMALS, id_column=9)
-    assert "id_column is 'labels', which holds the labels" in refused(path, hierarchy=ANIMALS, id_column="labels")
+    assert "id_column is 9; expected 0 to 3" in refused(path, hierarchy=ANIMALS, id_column=9)
+    assert "id_column is 'labels', but this is the column of labels" in refused(
+        path, hierarchy=ANIMALS, id_column="labels"
+    )
     assert "categorical is 'size'; expected a list" in refused(path, hierarchy=ANIMALS, categorical="size")
 
 
@@ -208,11 +209,36 @@ def test_arff_is_read_too(tmp_path: Path) -> None:
     assert table.hierarchy.classes == ("1", "1/2", "root")
     assert table.Y.all()
     assert "Unknown class '1/2'" in refused(write(tmp_path, text, "my.arff"), hierarchy=ANIMALS)
-    assert "do not apply" in refused(write(tmp_path, text, "my.arff"), id_column="x")
+    assert "id_column= does not apply" in refused(write(tmp_path, text, "my.arff"), id_column="x")
     packed = write(tmp_path, gzip.compress(text.encode()), "my.arff.gz")
     assert isinstance(read_table(packed, sparse=True).Y, sparse.csr_array)
-    with pytest.raises(ArffError, match="the file cannot be read"):
-        read_table(tmp_path / "no.arff")
+    assert refused(tmp_path / "no.arff") == ": the file does not exist."
+    with pytest.raises(ArffError, match="there is no @DATA"):
+        read_table(write(tmp_path, "", "my.arff"))
+
+
+ARFF = """@RELATION r
+@ATTRIBUTE x numeric
+@ATTRIBUTE zone {2,1}
+@ATTRIBUTE class hierarchical 1,1/2
+@DATA
+3,1,1/2
+4,?,1
+"""
+
+
+@pytest.mark.parametrize("name", ["my.arff", "my.ARFF", "my.arff.gz"])
+def test_arff_has_features_and_categories(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, gzip.compress(ARFF.encode()) if name.endswith(".gz") else ARFF, name)
+    for features in (read_features(path), read_features(path, categorical=["zone"]), read_table(path).X):
+        assert features["x"].tolist() == [3.0, 4.0]
+        assert features["zone"].cat.categories.tolist() == ["2", "1"]
+    assert read_features(path, columns=["zone"]).columns.tolist() == ["zone"]
+    assert read_table(path, categorical=["zone", "x"]).X["x"].tolist() == ["3", "4"]
+    with pytest.raises(TableError, match="there is no column 'zon'; did you mean 'zone'"):
+        read_features(path, columns=["zon"])
+    with pytest.raises(TableError, match="delimiter= does not apply"):
+        read_features(path, delimiter=";")
 
 
 def test_labels_can_be_sparse(tmp_path: Path) -> None:
@@ -223,8 +249,8 @@ def test_labels_can_be_sparse(tmp_path: Path) -> None:
 def test_numbers_can_be_categories(tmp_path: Path) -> None:
     path = write(tmp_path, "zone,labels\n1,dog\n2a,cat\n")
     assert refused(path, hierarchy=ANIMALS) == (
-        ", line 3, column 1: column 'zone': '2a' is not a finite number, as others in the column are or "
-        "seem to be; if it is a category, name the column in categorical."
+        ", line 3, column 1: column 'zone': '2a' is not a finite number, but the column seems "
+        "numeric; if it has categories, name it in categorical=."
     )
     assert read_table(path, ANIMALS, categorical=["zone"]).X["zone"].tolist() == ["1", "2a"]
     assert "'inf' is not a finite number" in refused(
@@ -242,19 +268,22 @@ def test_features_alone(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("", ": the file is empty; expected a header and rows."),
-        ("size,labels\n", ", line 1: there is no row below the header."),
-        ("size,labels\n1,dog\n2\n", ", line 3: the row has 1 cell, however the header has 2."),
-        ("size,labels\n1,dog,3\n", ", line 2: the row has 3 cells, however the header has 2."),
-        ('size,labels\n"1\n",dog\n2\n', ", line 4: the row has 1 cell, however the header has 2."),
-        ("size,size,labels\n1,2,dog\n", ", line 1: the column 'size' is there twice; rename one of them."),
+        ("size,labels\n", ", line 1: the file has a header, but no rows."),
+        ("size,labels\n1,dog\n2\n", ", line 3: the row has 1 cell, but the header has 2."),
+        ("size,labels\n1,dog,3\n", ", line 2: the row has 3 cells, but the header has 2."),
+        ('size,labels\n"1\n",dog\n2\n', ", line 4: the row has 1 cell, but the header has 2."),
+        ("size,size,labels\n1,2,dog\n", ", line 1: there are two columns 'size'; rename one of them."),
         ("size,,labels\n1,2,dog\n", ", line 1: cell 2 of the header is empty; every column needs a name."),
-        ("size,label\n1,dog\n", "there is no column 'labels'; did you mean 'label'? name yours with labels=\"...\","),
+        (
+            "size,label\n1,dog\n",
+            "there is no column 'labels'; did you mean 'label'? name your column of labels with labels=\"...\",",
+        ),
         ("size,labels\n1,dag\n", ", line 2, column 2: column 'labels': Unknown class 'dag'. Did you mean 'dog'?"),
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
-        ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has an empty label"),
+        ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
         (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8."),
-        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it has a zero byte."),
+        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it contains a zero byte."),
         ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
     ],
 )
@@ -266,14 +295,14 @@ def test_bad_files_are_told_with_line_and_column(tmp_path: Path, text: str | byt
 def test_bad_options_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PLAIN)
     assert "there is no column 'nome'; did you mean 'name'?" in refused(path, hierarchy=ANIMALS, id_column="nome")
-    assert "there is no column 'zone'; categorical names it" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
+    assert "there is no column 'zone'; categorical= names it" in refused(path, hierarchy=ANIMALS, categorical=["zone"])
     assert "separator of labels is empty" in refused(path, hierarchy=ANIMALS, separator="")
     assert "expected one character" in refused(path, hierarchy=ANIMALS, delimiter="||")
-    assert refused(tmp_path / "nothing.csv") == ": the file is not there."
-    assert "the ending '.xls' is not known; expected one of .csv, .tsv" in refused(write(tmp_path, PLAIN, "my.xls"))
+    assert refused(tmp_path / "nothing.csv") == ": the file does not exist."
+    assert "unknown ending '.xls'; expected one of .csv, .tsv" in refused(write(tmp_path, PLAIN, "my.xls"))
     twice = write(tmp_path, "id,x,labels\na,1,dog\na,2,cat\n")
     assert refused(twice, hierarchy=ANIMALS, id_column="id") == (
-        ", line 3, column 1: column 'id': 'a' is there twice; ids name one row each."
+        ", line 3, column 1: column 'id': the id 'a' appears twice; expected a different id in each row."
     )
     broken = write(tmp_path, gzip.compress(PLAIN.encode() * 100)[:50], "broken.csv.gz")
     assert "the file is not a complete gzip file" in refused(broken, hierarchy=ANIMALS)
@@ -281,12 +310,10 @@ def test_bad_options_are_told(tmp_path: Path) -> None:
     assert "the file is not a complete gzip file" in refused(plain, hierarchy=ANIMALS)
 
 
-def test_a_big_table_is_read_quickly(tmp_path: Path) -> None:
+def test_a_big_table_is_read(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(20_000, 50)).round(4)).rename(columns=str)
     frame.assign(labels=random.choice(["dog", "cat;pet"], len(frame))).to_csv(tmp_path / "big.csv", index=False)
-    start = time.perf_counter()
     table = read_table(tmp_path / "big.csv", ANIMALS)
-    assert time.perf_counter() - start < 10
     np.testing.assert_allclose(table.X.to_numpy(), frame.to_numpy())
     assert re.match(r"Table\(20,000 rows, 50 features", repr(table))

@@ -6,11 +6,11 @@ import pytest
 from tests.datasets.server import serve
 
 from chmcnn import DownloadError
-from chmcnn.datasets import files
+from chmcnn.datasets import download
 from chmcnn.datasets.catalogue import File
 
 CONTENT = b"@RELATION small\n" * 5000
-FILE = File("HMC_data/others/Small.arff", files.blob_id(CONTENT), len(CONTENT), 3)
+FILE = File("HMC_data/others/Small.arff", download.blob_id(CONTENT), len(CONTENT), 3)
 
 
 @pytest.fixture(autouse=True)
@@ -35,17 +35,17 @@ def files_in(folder: Path) -> list[str]:
 def test_ids_are_those_of_git(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(CONTENT)
     done = subprocess.run(["git", "hash-object", "file"], cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S607
-    assert files.blob_id(CONTENT) == done.stdout.strip()
+    assert download.blob_id(CONTENT) == done.stdout.strip()
 
 
 def test_a_good_download_reaches_the_cache(home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(home, "honest") as (address, asked):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
-        assert files.find(FILE) is None
-        path = files.fetch(FILE)
+        assert download.find(FILE) is None
+        path = download.fetch(FILE)
     assert asked == [f"/{FILE.path}"]
     assert path.read_bytes() == CONTENT
-    assert files.find(FILE) == path
+    assert download.find(FILE) == path
     assert files_in(cache) == [FILE.path]
 
 
@@ -53,7 +53,7 @@ def test_a_good_download_reaches_the_cache(home: Path, cache: Path, monkeypatch:
     ("way", "told"),
     [
         ("cut", "could not be downloaded from http://127.0.0.1"),
-        ("wrong bytes", "sent something else than Small.arff: 80,000 bytes"),
+        ("wrong bytes", "did not send Small.arff, but 80,000 bytes"),
         ("404", "404 Client Error: Not Found"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_bad_download_never_reaches_the_cache(
     with serve(home, way) as (address, _):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
         with pytest.raises(DownloadError, match=told) as caught:
-            files.fetch(FILE)
+            download.fetch(FILE)
     assert str(cache / FILE.path) in str(caught.value)
     assert files_in(cache) == []
 
@@ -71,15 +71,15 @@ def test_a_bad_download_never_reaches_the_cache(
 def test_a_bad_download_leaves_what_was_there(home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (cache / FILE.path).parent.mkdir(parents=True)
     (cache / FILE.path).write_bytes(b"altered")
-    assert files.find(FILE) is None
+    assert download.find(FILE) is None
     with serve(home, "cut") as (address, _):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
         with pytest.raises(DownloadError):
-            files.fetch(FILE)
+            download.fetch(FILE)
     assert files_in(cache) == [FILE.path]
     with serve(home, "honest") as (address, _):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
-        assert files.fetch(FILE).read_bytes() == CONTENT  # an altered file is replaced
+        assert download.fetch(FILE).read_bytes() == CONTENT  # an altered file is replaced
 
 
 def test_without_a_network_the_error_says_what_from_where_and_where_to(
@@ -87,15 +87,15 @@ def test_without_a_network_the_error_says_what_from_where_and_where_to(
 ) -> None:
     monkeypatch.setenv("CHMCNN_MIRROR", "http://127.0.0.1:9")
     with pytest.raises(DownloadError) as caught:
-        files.fetch(FILE)
+        download.fetch(FILE)
     message = str(caught.value)
-    assert message.startswith("Small.arff is not here, and could not be downloaded from http://127.0.0.1:9/HMC_data/")
+    assert message.startswith("Small.arff could not be downloaded from http://127.0.0.1:9/HMC_data/")
     assert "Connection refused" in message
     assert f"put it at {cache / FILE.path}, or set CHMCNN_DATA to a folder that has others/Small.arff" in message
 
 
 def test_the_address_names_the_commit() -> None:
-    assert files.address(FILE) == (
+    assert download.address(FILE) == (
         "https://raw.githubusercontent.com/EGiunchiglia/C-HMCNN/e887855ab4b3b8f22e4fafc80a0a33c1d1ac0041/"
         "HMC_data/others/Small.arff"
     )
@@ -105,15 +105,15 @@ def test_the_address_names_the_commit() -> None:
 def test_a_copy_of_the_repository_or_of_its_data_will_do(
     home: Path, monkeypatch: pytest.MonkeyPatch, inside: str
 ) -> None:
-    assert files.find(FILE, home / inside) == home / FILE.path
+    assert download.find(FILE, home / inside) == home / FILE.path
     monkeypatch.setenv("CHMCNN_DATA", str(home / inside))
-    assert files.find(FILE) == home / FILE.path
+    assert download.find(FILE) == home / FILE.path
 
 
 def test_an_altered_file_in_a_folder_of_data_is_told(home: Path) -> None:
     (home / FILE.path).write_bytes(b"altered")
     with pytest.raises(DownloadError, match=r"Small\.arff is not the file of the benchmark: its git blob id is"):
-        files.find(FILE, home)
+        download.find(FILE, home)
 
 
 @pytest.mark.parametrize("place", ["a file", "/proc/self/nowhere"])
@@ -126,11 +126,11 @@ def test_a_cache_that_cannot_be_written_to_is_told(
     monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / place))
     with serve(home, "honest") as (address, asked):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
-        with pytest.raises(DownloadError, match="Set CHMCNN_CACHE to a folder that you can write to"):
-            files.fetch(FILE)
+        with pytest.raises(DownloadError, match="Set CHMCNN_CACHE to a writable folder"):
+            download.fetch(FILE)
     assert asked == []
 
 
 def test_the_cache_is_the_users_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHMCNN_CACHE")
-    assert files.cache_folder().name == "chmcnn"
+    assert download.cache_folder().name == "chmcnn"

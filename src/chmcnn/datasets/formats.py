@@ -1,0 +1,111 @@
+"""File formats by their endings: what reads a table, and what reads a hierarchy, from a file of each.
+
+A new format gets a module with its reader, and a line in `FORMATS`; every function and command then reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chmcnn._io import text
+from chmcnn.datasets import arff, delimited, obo, parquet
+from chmcnn.datasets.raw_table import DeclaredLabels, RawTable
+from chmcnn.errors import FileError, HierarchyError, TableError
+from chmcnn.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyOptions:
+    """Arguments of `chmcnn.datasets.read_hierarchy`, each for one of the formats."""
+
+    part_of: bool = False
+    parent: str = "parent"
+    child: str = "child"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The readers of a format: None for what its files do not contain."""
+
+    read_table: Callable[[Path, str | None], RawTable] | None = None
+    read_hierarchy: Callable[[Path, HierarchyOptions], Hierarchy] | None = None
+
+
+def _delimited(default: str) -> Format:
+    def read_table(path: Path, delimiter: str | None) -> RawTable:
+        return delimited.read(path, default if delimiter is None else delimiter)
+
+    def read_hierarchy(path: Path, options: HierarchyOptions) -> Hierarchy:
+        return Hierarchy.from_csv(path, parent=options.parent, child=options.child, delimiter=default)
+
+    return Format(read_table, read_hierarchy)
+
+
+def _read_arff(path: Path, delimiter: str | None) -> RawTable:
+    if delimiter is not None:
+        raise TableError("the file is ARFF: delimiter= does not apply", path)
+    content = arff.read(path)
+    return RawTable(path, content.features, declared=DeclaredLabels(content.labels, content.hierarchy))
+
+
+_CSV, _TSV = _delimited(","), _delimited("\t")
+_PARQUET = Format(read_table=lambda path, _: parquet.read(path))
+
+FORMATS = {
+    ".csv": _CSV,
+    ".tsv": _TSV,
+    ".txt": _TSV,
+    ".tab": _TSV,
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".arff": Format(_read_arff, lambda path, _: arff.read_hierarchy(path)),
+    ".obo": Format(read_hierarchy=lambda path, options: obo.read(path, part_of=options.part_of).hierarchy),
+    ".json": Format(read_hierarchy=lambda path, _: Hierarchy.from_json("".join(text.lines(path)))),
+}
+"""The format of each ending; ``.gz`` after it does not count."""
+
+
+def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
+    """Read a table by its ending, or as delimited text if there is a delimiter."""
+    if not path.is_file():
+        raise TableError("the file does not exist", path)
+    read = FORMATS.get(text.ending(path), Format()).read_table
+    if read is None and delimiter is not None:
+        return delimited.read(path, delimiter)
+    if read is None:
+        endings = ", ".join(ending for ending, known in FORMATS.items() if known.read_table)
+        raise TableError(f"unknown ending {text.ending(path)!r}; expected one of {endings}, or a delimiter", path)
+    return read(path, delimiter)
+
+
+def read_hierarchy(
+    path: str | Path, *, part_of: bool = False, parent: str = "parent", child: str = "child"
+) -> Hierarchy:
+    """Read a hierarchy from a file; its ending, before an optional ``.gz``, says what it is.
+
+    Parameters
+    ----------
+    path
+        ``.csv`` or ``.tsv``: edges, in two columns. ``.json``: written by `Hierarchy.to_json`. ``.obo``: an ontology.
+        ``.arff``: a hierarchical ARFF file.
+    part_of
+        Whether the parts in an ontology are below their wholes too.
+    parent, child
+        Names of the two columns of a table of edges.
+    """
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise FileError("the file of the hierarchy does not exist", file)
+    read = FORMATS.get(text.ending(file), Format()).read_hierarchy
+    if read is None:
+        endings = ", ".join(ending for ending, known in FORMATS.items() if known.read_hierarchy)
+        raise FileError(f"unknown ending {text.ending(file)!r}; expected one of {endings}", file)
+    try:
+        return read(file, HierarchyOptions(part_of, parent, child))
+    except HierarchyError as error:
+        raise FileError(str(error).removeprefix(f"{file}, ").removeprefix(f"{file}: "), file) from None

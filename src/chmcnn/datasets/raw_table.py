@@ -1,0 +1,56 @@
+"""`RawTable`: the columns of a table file before they become features and labels, and the line of each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from chmcnn import _wording
+from chmcnn.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from chmcnn.hierarchy import Hierarchy
+
+
+class DeclaredLabels(NamedTuple):
+    """Labels of a format that declares its classes itself."""
+
+    label_sets: Sequence[Collection[str]]
+    hierarchy: Hierarchy
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """Columns of text, numbers, categories or lists of text; a missing value is None or NaN.
+
+    ``frame`` has the column of labels too, except in a format with ``declared`` labels.
+    """
+
+    path: Path
+    frame: pd.DataFrame
+    line_of: Callable[[int], int | None] = field(default=lambda _: None)
+    declared: DeclaredLabels | None = None
+
+    def error(self, problem: str, row: int | None = None, column: str | None = None) -> TableError:
+        """Return an error about a cell; it names the row where the format has no lines."""
+        line = None if row is None else self.line_of(row)
+        place = f"row {row + 1}, " if row is not None and line is None else ""
+        where = f"column {column!r}: " if column is not None else ""
+        names = list(self.frame.columns)
+        return TableError(
+            f"{place}{where}{problem}", self.path, line, names.index(column) + 1 if column in names else None
+        )
+
+    def require_column(self, column: str, hint: str) -> None:
+        """Raise an error for a column that does not exist."""
+        names = list(self.frame.columns)
+        if column not in names:
+            near = _wording.nearest(column, names)
+            suggestion = f"did you mean {near!r}? " if near else ""
+            some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+            raise self.error(f"there is no column {column!r}; {suggestion}{hint}. The columns are {some}")

@@ -1,0 +1,48 @@
+"""The tables that commands read: the file's ending says what it is, for every command alike."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.inside import run
+
+HEADER = """@RELATION animals
+@ATTRIBUTE size numeric
+@ATTRIBUTE zone {north,south}
+@ATTRIBUTE class hierarchical animal,animal/dog,animal/cat
+@DATA
+"""
+
+
+@pytest.fixture(scope="module")
+def arff_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arff")
+    random = np.random.default_rng(0)
+    rows = [
+        f"{sign * 3 + random.normal(0, 0.3):.3f},{random.choice(['north', 'south'])},animal/{name}"
+        for sign, name in zip((1, -1) * 30, ("dog", "cat") * 30, strict=True)
+    ]
+    content = "\n".join([HEADER + rows[0], *rows[1:], ""])
+    for name in ("t.arff", "t.ARFF"):
+        (folder / name).write_text(content)
+    (folder / "t.arff.gz").write_bytes(gzip.compress(content.encode()))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["t.arff", "t.ARFF", "t.arff.gz"])
+def test_every_command_reads_arff_under_every_name(arff_folder: Path, name: str) -> None:
+    model = f"model of {name}"
+    for arguments in (
+        ("train", name, "-o", model, "--width", "16", "--epochs", "3", "--quiet"),
+        ("predict", model, name),
+        ("evaluate", model, name, "--quiet"),
+    ):
+        done = run(*arguments, cwd=arff_folder)
+        assert done.returncode == 0, done.stderr
+
+
+def test_options_that_do_not_apply_to_arff_are_refused(arff_folder: Path) -> None:
+    done = run("train", "t.arff", "-o", "other", "--id-column", "size", cwd=arff_folder)
+    assert done.returncode != 0
+    assert "t.arff: the file itself says which columns are labels" in done.stderr
