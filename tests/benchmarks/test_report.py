@@ -19,9 +19,9 @@ def test_a_training_step_on_the_gene_ontology_costs_at_most_a_tenth_more_than_no
     assert step("GO", batch, OURS) <= 1.10 * step("GO", batch, PLAIN)
 
 
-def test_a_million_classes_take_well_under_a_second_and_a_gigabyte() -> None:
+def test_up_to_a_million_classes_the_loss_costs_at_most_ten_plain_losses_and_a_process_a_gigabyte() -> None:
     for row in report.load("growth")["rows"]:
-        assert row["loss_milliseconds"] < 300
+        assert row["loss_milliseconds"] <= 10 * row["plain_milliseconds"]
         assert row["loss_peak_mib"] < 200
         assert row["process_peak_mib"] < 1024  # with the imports, 350, and the hierarchy itself
 

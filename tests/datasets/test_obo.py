@@ -1,4 +1,3 @@
-import time
 from pathlib import Path
 
 import obonet
@@ -162,11 +161,9 @@ def generated(folder: Path) -> Path:
     return write(folder, "\n".join([*lines, ""]))
 
 
-def test_an_ontology_of_45_000_terms_takes_a_few_seconds_and_agrees_with_obonet(tmp_path: Path) -> None:
+def test_an_ontology_of_45_000_terms_agrees_with_obonet(tmp_path: Path) -> None:
     path = generated(tmp_path)
-    start = time.process_time()
     found = obo.read(path, part_of=True)
-    assert time.process_time() - start < 5
     assert len(found.hierarchy) == 45_000
     assert len(found.hierarchy.edges) == 80_000
     assert len(found.moved) == 2250 + 3000

@@ -1,7 +1,7 @@
 import copy
 import dataclasses
 import pickle
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -266,18 +266,30 @@ def test_tensors_are_taken_for_labels_and_scores() -> None:
 
 
 def test_encoding_a_long_chain_is_not_quadratic() -> None:
-    chain = Hierarchy([f"c{i:04}" for i in range(4000)], [(i, i + 1) for i in range(3999)])
-    start = time.perf_counter()
-    assert chain.encode([set(chain.classes), {"c3999"}]).all()
-    assert time.perf_counter() - start < 10  # takes about 1; with the ancestors of each label it took minutes
+    assert calls_to_encode_a_chain(2000) < 3 * calls_to_encode_a_chain(1000)
 
 
-def test_a_million_classes_take_seconds_and_linear_memory() -> None:
+def calls_to_encode_a_chain(size: int) -> int:
+    chain = Hierarchy([f"c{i:04}" for i in range(size)], [(i, i + 1) for i in range(size - 1)])
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        labels = chain.encode([set(chain.classes), {chain.classes[-1]}])
+    finally:
+        sys.setprofile(None)
+    assert labels.all()
+    return calls
+
+
+def test_a_hierarchy_may_have_a_million_classes() -> None:
     parents = np.random.default_rng(0).integers(0, np.arange(1, 1_000_000))
     edges = [(f"c{parent}", f"c{child}") for child, parent in enumerate(parents.tolist(), start=1)]
-    start = time.perf_counter()
     hierarchy = Hierarchy.from_edges(edges)
-    assert time.perf_counter() - start < 30  # takes about 5; the machine may be busy
     assert len(hierarchy) == 1_000_000
     assert len(hierarchy.ancestors("c999999")) == hierarchy.depths[hierarchy.index("c999999")]
     with pytest.raises(HierarchyError, match=r"Unknown class 'C123'\. Did you mean 'c1"):

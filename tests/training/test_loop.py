@@ -234,30 +234,3 @@ def test_bad_settings_and_networks_are_told() -> None:
         run(dataclasses.replace(SETTINGS, learning_rate=1e30))
     with pytest.raises(ChmcnnError, match="no parameter to train"):
         train(nn.Identity, rows("train"), loss=MCLoss(DATA.hierarchy), settings=SETTINGS)
-
-
-def test_the_loop_adds_little_to_the_bare_steps() -> None:
-    """At a batch of 4, against forward, backward and optimiser alone; the best of five, because machines are noisy."""
-    torch.set_num_threads(1)
-    data = Rows(torch.randn(800, 77), torch.rand(800, 500) < 0.02)
-    loss = MCLoss(hierarchy := learnable(rows=10, classes=500, depth=6).hierarchy, validate=False)
-    data = Rows(data.x, torch.tensor(hierarchy.close(data.y.numpy())))
-    network = MLP(77, 500, widths=(500, 500))
-    optimizer = torch.optim.Adam(network.parameters(), fused=True)
-    batches = [(data.x[at], data.y[at]) for at in torch.arange(800).split(4)]
-
-    def bare() -> float:
-        start = time.perf_counter()
-        for x, y in batches:
-            optimizer.zero_grad()
-            loss(network(x), y).backward()
-            optimizer.step()
-        return time.perf_counter() - start
-
-    def ours() -> float:
-        once = Settings(epochs=1, batch_size=4, patience=None)
-        return train(lambda: MLP(77, 500, widths=(500, 500)), data, loss=loss, settings=once).history[0].seconds
-
-    bare()
-    ratios = sorted(ours() / bare() for _ in range(5))
-    assert ratios[0] < 1.15
