@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scikit_posthocs import posthoc_nemenyi_friedman
 from scipy import stats
+from tests.untyped import untyped
 
 from chmcnn import ScoreError, significance
 from chmcnn.experiments import published
@@ -117,7 +118,7 @@ def test_tables_that_cannot_be_tested_are_refused(table: Any, message: str) -> N
 
 def test_options_that_there_are_not_are_refused() -> None:
     with pytest.raises(ScoreError, match="missing is 'first'; expected one of 'last', 'omit'"):
-        significance.ranks(SMALL, missing="first")  # type: ignore[arg-type]
+        significance.ranks(SMALL, missing=untyped("first"))
     with pytest.raises(ScoreError, match="alpha is 5; expected a significance level between 0 and 1"):
         significance.nemenyi(SMALL, alpha=5)
     with pytest.raises(ScoreError, match="The table has 1 system; expected 2 or more"):

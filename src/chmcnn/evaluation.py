@@ -68,7 +68,7 @@ class Evaluation:
         return found | {"auprc": self.auprc._asdict()}
 
 
-def evaluate(  # noqa: PLR0913 -- three by name, each with a default
+def evaluate(
     model: HierarchicalClassifier,
     X: Features,
     Y: NDArray[np.bool_],

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
     for level in range(2):
         columns = model._levels[level]
         trained = training.train(
-            lambda level=level: model._build(level),  # type: ignore[misc]
+            partial(model._build, level),
             training.Rows(rows.x, rows.y[:, columns]),
             loss=lambda logits, y: nn.functional.binary_cross_entropy_with_logits(logits, y.float()),
             settings=settings,

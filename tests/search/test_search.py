@@ -15,6 +15,7 @@ import optuna
 import pytest
 from optuna.storages.journal import JournalFileBackend
 from sqlalchemy.exc import IntegrityError
+from tests.untyped import untyped
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._workers import KilledError
@@ -226,7 +227,7 @@ def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_
         "No process started a trial: the process was killed by signal 9; the memory may have been too small. Run fewer"
     )
     with pytest.raises(ChmcnnError, match=told):
-        found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED, device=Deadly()), jobs=2)  # type: ignore[arg-type]
+        found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED, device=untyped(Deadly())), jobs=2)
 
 
 def test_bad_trials_are_pruned(tmp_path: Path) -> None:
@@ -411,7 +412,7 @@ def test_what_else_cannot_be() -> None:
     with pytest.raises(ChmcnnError, match="epochs is both in the space and in the settings of all trials"):
         SearchPlan({"epochs": [1, 2]}, settings={"epochs": 3})
     with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):
-        SearchPlan(sampler="random")  # type: ignore[arg-type]
+        SearchPlan(sampler=untyped("random"))
     with pytest.raises(ChmcnnError, match="trials is 0; expected 1 or more"):
         SearchPlan(trials=0)
 

@@ -4,11 +4,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from tests.untyped import untyped
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -30,7 +32,7 @@ def build() -> nn.Module:
     return MLP(10, 20, widths=(32,), dropout=0.3)
 
 
-def run(settings: Settings = SETTINGS, *, data: object = None, valid: bool = True, **options: object) -> Trained:
+def run(settings: Settings = SETTINGS, *, data: object = None, valid: bool = True, **options: Any) -> Trained:
     return train(
         build,
         rows("train") if data is None else data,
@@ -38,7 +40,7 @@ def run(settings: Settings = SETTINGS, *, data: object = None, valid: bool = Tru
         settings=settings,
         valid=rows("valid") if valid else None,
         scores=MaxConstraint(DATA.hierarchy),
-        **options,  # type: ignore[arg-type]
+        **options,
     )
 
 
@@ -225,11 +227,11 @@ def test_bad_settings_and_networks_are_told() -> None:
         "learning_rate": 0.0,
     }.items():
         with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
-            Settings(**{name: value})  # type: ignore[arg-type]
+            Settings(**untyped({name: value}))
     with pytest.raises(ChmcnnError, match="epochs is 'a'; expected an integer, 1 or more"):
-        Settings(epochs="a")  # type: ignore[arg-type]
+        Settings(epochs=untyped("a"))
     with pytest.raises(ChmcnnError, match="schedule is 'step'; expected 'constant' or 'cosine'"):
-        Settings(schedule="step")  # type: ignore[arg-type]
+        Settings(schedule=untyped("step"))
     with pytest.raises(ChmcnnError, match=r"The loss of epoch \d is (nan|inf); try a smaller learning_rate"):
         run(dataclasses.replace(SETTINGS, learning_rate=1e30))
     with pytest.raises(ChmcnnError, match="no parameter to train"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Part = Callable[[Advance], Mapping[str, Any]]
 
 
-def run(  # noqa: PLR0913 -- all by name but the first two
+def run(
     folder: Path,
     parts: Mapping[str, Part],
     *,

@@ -50,7 +50,7 @@ def bootstrap(
     seed: int = ...,
     progress: bool = ...,
 ) -> Numbers: ...
-def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
+def bootstrap(
     measure: Callable[[Any, Any], Numbers],
     Y: LabelsLike,
     scores: ScoresLike,

@@ -167,7 +167,7 @@ def test_it_agrees_with_liac_arff() -> None:
     for position, name in enumerate(ours.features):
         column = ours.features[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
-            assert [None if value != value else value for value in column] == list(theirs[position])  # noqa: PLR0124
+            assert [None if pd.isna(value) else value for value in column] == list(theirs[position])
         else:
             np.testing.assert_array_equal(column, np.array(theirs[position], dtype=float))
     assert ours.labels == tuple(frozenset(text.split("@")) for text in theirs[-1])
