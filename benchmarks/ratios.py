@@ -13,7 +13,7 @@ import obonet
 import torch
 from sklearn.metrics import average_precision_score
 
-from benchmarks.measure import save, seconds
+from benchmarks.measure import median_seconds, save
 from chmcnn import metrics
 from chmcnn.datasets import obo
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -35,7 +35,7 @@ def main() -> None:
             "train / bare steps of forward, backward and Adam": training(),
         }
         for what, (ours, reference) in pairs.items():
-            times = seconds({"ours": ours, "reference": reference}, rounds=15, warm_up=1)
+            times = median_seconds({"ours": ours, "reference": reference}, rounds=15, warm_up=1)
             rows.append({"what": what, "ratio": times["ours"] / times["reference"]})
             print(f"{what:50} {rows[-1]['ratio']:.2f}")
     print(save("ratios", "python -m benchmarks.ratios", rows))

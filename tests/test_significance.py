@@ -133,14 +133,14 @@ def test_options_that_there_are_not_are_refused() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ([0.1, 0.2], [0.1], "a has 2 scores and b 1"),
-        ([0.1, 0.2], [[0.1], [0.3]], "b has 2 dimensions; expected one score for each data set"),
+        ([0.1, 0.2], [0.1], "a has 2 scores and b has 1"),
+        ([0.1, 0.2], [[0.1], [0.3]], "b has 2 dimensions; expected one score per data set"),
         ([0.1, None], [0.2, 0.3], "a and b have 1 pair without a missing score; expected 2 or more"),
         ([0.1, 0.3], [0.1, 0.3], "a and b are equal in all 2 pairs"),
         ([0.0, 0.0], [0.0, 0.0], "a and b are equal in all 2 pairs"),
         ([0.1, 0.3], [0.1, "?"], "The score of 'b' on data set 1 is '?'"),
         (SMALL["a"], [0.1, -np.inf, 0.2], "The score of 'b' on data set 'y' is -inf"),
-        (SMALL["a"], SMALL["b"][::-1], "At position 0, a is of data set 'x' and b of 'z'"),
+        (SMALL["a"], SMALL["b"][::-1], "At position 0, a has data set 'x' and b has 'z'"),
     ],
 )
 def test_pairs_that_cannot_be_tested_are_refused(a: Any, b: Any, message: str) -> None:
