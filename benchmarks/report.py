@@ -20,9 +20,8 @@ from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from chmcnn import comparison
-from chmcnn.experiments import published, recipes, table3
-from chmcnn.report.paper import experiments
-from chmcnn.report.paper.section import texts
+from chmcnn.experiments import published, recipes, registry, table3
+from chmcnn.experiments.section import format_cells
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -43,7 +42,7 @@ def main() -> None:
         print(document.relative_to(ROOT))
     draw_cost(load("cost")["rows"]).savefig(IMAGES / "cost.png", dpi=150)
     draw_growth(load("growth")["rows"]).savefig(IMAGES / "growth.png", dpi=150)
-    moving = experiments.section("figure2", ROOT / "results")
+    moving = registry.read_section("figure2", ROOT / "results")
     if moving:
         moving.pictures[0].figure.savefig(IMAGES / "figure2.png", dpi=110)
 
@@ -204,8 +203,8 @@ def ablation() -> str:
 
 
 def checks() -> str:
-    """What was compared with the paper, of all experiments that were run."""
-    sections = [section for name in experiments.NAMES if (section := experiments.section(name, ROOT / "results"))]
+    """Return all comparisons with the paper."""
+    sections = [section for name in registry.EXPERIMENTS if (section := registry.read_section(name, ROOT / "results"))]
     cells = [
         [
             section.name,
@@ -217,18 +216,20 @@ def checks() -> str:
         for section in sections
         for check in section.checks
     ]
-    header = ["experiment", "what", "published, or our own goal", "ours", "agrees"]
+    header = ["experiment", "comparison", "published, or our own goal", "ours", "agrees"]
     return f"{_table(header, cells)}\nMade by `chmcnn reproduce all`.\n"
 
 
 def table2() -> str:
-    """AU(PRC) on the test rows, ours and the published ones, and what falls short of them."""
-    section = experiments.section("table2", ROOT / "results")
+    """Return our AU(PRC) on the test rows beside the published ones, and the missed targets."""
+    section = registry.read_section("table2", ROOT / "results")
     if section is None:
         raise AssertionError("there are no results of table2")
-    scores, short = (f"{_table(list(each.columns), texts(each))}\n{each.note}" for each in section.tables[:2])
+    scores, missed = (
+        f"{_table(list(table.columns), format_cells(table))}\n{table.note}" for table in section.tables[:2]
+    )
     commands = "".join(f"- `{command}`\n" for command in section.commands)
-    return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{short}".rstrip() + "\n"
+    return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"
 
 
 def _compared(name: str) -> pd.DataFrame:

@@ -142,6 +142,7 @@ def test_an_error_in_the_block_terminates_what_runs(tmp_path: Path) -> None:
 def start_waiting(mark: Path) -> subprocess.Popen[str]:
     """A program that waits for a task without end, in a process group of its own."""
     program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
         "from chmcnn._workers import ProcessExecutor\n"
         f"with ProcessExecutor(1) as executor: executor.submit(exec, {FOREVER.format(str(mark))!r}).result()"
     )

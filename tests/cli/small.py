@@ -9,10 +9,11 @@ from chmcnn.datasets.synthetic import learnable
 from chmcnn.experiments import recipes
 
 
-def sources(names: list[str], **_: object) -> recipes.Sources:
-    """All but those of expr."""
-    found = [Source(name, learnable(rows=60, features=4, classes=6)) for name in names if not name.startswith("expr")]
-    return recipes.Sources(tuple(found), {name: "it is not here." for name in names if name.startswith("expr")})
+def sources(_: object, benchmark: recipes.Benchmark) -> tuple[list[Source], dict[str, str]]:
+    """Return small data for all data sets but those of expr."""
+    names = [name for name in benchmark.datasets if not name.startswith("expr")]
+    missing = {name: "it is not here." for name in benchmark.datasets if name.startswith("expr")}
+    return [Source(name, learnable(rows=60, features=4, classes=6)) for name in names], missing
 
 
 def options(recipe: recipes.Recipe, dataset: str) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def options(recipe: recipes.Recipe, dataset: str) -> dict[str, Any]:
     return {"preset": recipe, "epochs": 2, "widths": [4]}
 
 
-PATCHES: dict[str, Any] = {"sources": sources, "options": options}
+PATCHES: dict[str, Any] = {"_find_sources": sources, "options": options}
 
 if __name__ == "__main__":
     with mock.patch.multiple(recipes, **PATCHES):

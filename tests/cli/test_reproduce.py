@@ -16,7 +16,8 @@ from tests.cli.inside import run
 from tests.cli.small import PATCHES
 from tests.results import write_runs
 
-from chmcnn.experiments import published, recipes, table4
+from chmcnn.experiments import published, recipes
+from chmcnn.experiments.table4 import _measure
 
 
 @pytest.fixture
@@ -62,11 +63,11 @@ def test_the_other_synthetic_experiments_are_run_and_drawn(tmp_path: Path, name:
 def test_tables_of_files_tell_what_is_left_out(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, title: str
 ) -> None:
-    monkeypatch.setattr(table4, "BATCHES", (4,))
-    monkeypatch.setattr(table4, "_CALLS", 1)
+    monkeypatch.setattr(_measure, "BATCHES", (4,))
+    monkeypatch.setattr(_measure, "_CALLS", 1)
     done = run("reproduce", name, "--datasets", "spo_FUN,expr_FUN", "--data-dir", data, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Without expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
+    assert "No result for expr_FUN: expr_FUN.train.arff is not here, and could not be downloaded" in done.stderr
     assert "Without spo_FUN" not in done.stderr
     assert title in done.stdout
     assert [path.name for path in (tmp_path / "results" / name).glob("*.json")] == ["spo_FUN.json"]
@@ -75,15 +76,15 @@ def test_tables_of_files_tell_what_is_left_out(
 def test_times_that_were_measured_before_are_not_taken_for_those_of_this_machine(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table4, "BATCHES", (4,))
-    monkeypatch.setattr(table4, "_CALLS", 1)
-    monkeypatch.setattr(table4, "processor", lambda: "Quick 9000")
+    monkeypatch.setattr(_measure, "BATCHES", (4,))
+    monkeypatch.setattr(_measure, "_CALLS", 1)
+    monkeypatch.setattr(_measure, "processor", lambda: "Quick 9000")
     options = ("reproduce", "table4", "--datasets", "spo_FUN", "--data-dir", data)
     first = run(*options, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "measured now" not in first.stderr
     again = run(*options, cwd=tmp_path)
-    assert "Nothing is measured now: results/table4 has all times already" in again.stderr
+    assert "Nothing to measure: results/table4 has all times already" in again.stderr
     assert "one thread of Quick 9000" in " ".join(again.stdout.split())
     assert run(*options, "--quiet", cwd=tmp_path).stderr == ""
 
@@ -92,7 +93,7 @@ def test_times_that_were_measured_before_are_not_taken_for_those_of_this_machine
 def test_no_file_at_all_is_an_error_with_a_way_out(data: Path, tmp_path: Path, name: str) -> None:
     done = run("reproduce", name, "--datasets", "expr_FUN", "--data-dir", data, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"There is no result of {name} in results/{name}: expr_FUN.train.arff is not here" in done.stderr
+    assert f"There are no results of {name} in results/{name}: expr_FUN.train.arff is not here" in done.stderr
     assert "Without a network, " in done.stderr
     assert run("reproduce", name, "--datasets", ",", cwd=tmp_path).stderr.startswith(
         "chmcnn: --datasets is ','; expected"
@@ -109,7 +110,7 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
     told, expected = json.loads(two.stdout), json.loads(one.stdout)
     assert told["tables"] == expected["tables"]
     assert told["checks"] == expected["checks"]
-    assert "Without expr_FUN: it is not here." in one.stderr
+    assert "Skipping expr_FUN: it is not here." in one.stderr
     assert [row[0] for row in json.loads(one.stdout)["tables"][0]["rows"]] == ["spo_FUN", "enron"]
     assert len(list((tmp_path / "two/table2/runs").glob("*.json"))) == 4
 
@@ -151,8 +152,8 @@ def test_the_page_has_all_results_that_are_there_and_names_the_others(tmp_path: 
     write_runs(tmp_path / "out/table2/runs", scores)
     done = run("reproduce", "all", "-o", "out", "--page", "paper.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "8 of 8 figures agree with the paper, 1 of 1 goals are reached." in done.stdout
-    assert "Not run yet: figure1. Run it by: chmcnn reproduce figure1" in done.stdout
+    assert "8 of 8 comparisons agree with the paper, 1 of 1 goals is reached." in done.stdout
+    assert "No results: figure1. Run: chmcnn reproduce figure1" in done.stdout
     page = (tmp_path / "paper.html").read_text()
     assert "AU(PRC) on 20 data sets" in page
     assert "chmcnn reproduce nine-rectangles" in page

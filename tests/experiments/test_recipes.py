@@ -11,6 +11,8 @@ from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
 from chmcnn.experiments import recipes
+from chmcnn.experiments.context import Context
+from chmcnn.experiments.recipes import Benchmark
 
 
 def small() -> Source:
@@ -29,19 +31,24 @@ def test_the_paper_has_settings_of_its_own_for_each_data_set() -> None:
         recipes.options(untyped("quick"), "enron")
 
 
-def test_a_data_set_that_cannot_be_had_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def find_sources(name: str, *names: str, reconstructed: Path | None = None) -> tuple[list[Source], dict[str, str]]:
+    """Find the files of data sets."""
+    return recipes._find_sources(Context(Path()), Benchmark([name, *names], reconstructed=reconstructed))
+
+
+def test_a_data_set_that_is_not_available_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def locate(files: Any, *_: object, **__: object) -> None:
         if any("expr" in file.path for file in files):
             raise DownloadError("expr_FUN.train.arff is not here.")
 
     monkeypatch.setattr(recipes, "locate", locate)
-    found, missing = recipes.sources(["expr_FUN", "spo_FUN"])
-    assert [source.name for source in found] == ["spo_FUN"]
+    sources, missing = find_sources("expr_FUN", "spo_FUN")
+    assert [source.name for source in sources] == ["spo_FUN"]
     assert missing == {"expr_FUN": "expr_FUN.train.arff is not here."}
     with pytest.raises(DatasetError, match="not here"):
-        recipes.sources(["expr_FUN"])
+        find_sources("expr_FUN")
     with pytest.raises(DatasetError, match="Did you mean 'spo_FUN'"):
-        recipes.sources(["spo_FUM"])
+        find_sources("spo_FUM")
 
 
 def test_a_train_file_that_is_not_the_benchmarks_marks_the_data_set(
@@ -55,33 +62,24 @@ def test_a_train_file_that_is_not_the_benchmarks_marks_the_data_set(
 
     monkeypatch.setattr(recipes, "load", load)
     (tmp_path / "expr_FUN.train.arff").touch()
-    (source,), _ = recipes.sources(["expr_FUN"], reconstructed=tmp_path)
+    (source,), _ = find_sources("expr_FUN", reconstructed=tmp_path)
     assert source.name == "expr_FUN (reconstructed train)"
     assert given == {"expr_FUN": {"train": tmp_path / "expr_FUN.train.arff"}}
     assert recipes.plain(source.name) == "expr_FUN"
-    with pytest.raises(DatasetError, match=r"reconstructed files, .*, is not there"):
-        recipes.sources(["expr_FUN"], reconstructed=tmp_path / "nowhere")
+    with pytest.raises(DatasetError, match=r"reconstructed files, .*, does not exist"):
+        find_sources("expr_FUN", reconstructed=tmp_path / "nowhere")
 
 
 def test_what_is_finished_is_not_run_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(recipes, "options", lambda recipe, _: {"preset": recipe, "epochs": 2, "widths": [4]})
-    told: list[tuple[int, bool]] = []
-
-    def run(seeds: int) -> None:
-        recipes.run(
-            tmp_path,
-            found=[small()],
-            systems=["C-HMCNN"],
-            recipe="paper",
-            seeds=seeds,
-            jobs=1,
-            progress=lambda run, fresh: told.append((run.spec.seed, fresh)),
-        )
-
-    run(1)
-    run(2)
-    assert told == [(0, True), (0, False), (1, True)]
-    table = recipes.collect(tmp_path, ["C-HMCNN"])
+    monkeypatch.setattr(recipes, "_find_sources", lambda *_: ([small()], {}))
+    context = Context(tmp_path, jobs=1)
+    recipes.run(context, Benchmark(["spo_FUN"], "paper", seeds=1), ["C-HMCNN"])
+    (first,) = (tmp_path / "runs").glob("*.json")
+    before = first.stat().st_mtime_ns
+    recipes.run(context, Benchmark(["spo_FUN"], "paper", seeds=2), ["C-HMCNN"])
+    assert first.stat().st_mtime_ns == before
+    table = recipes.collect(tmp_path / "runs", ["C-HMCNN"])
     assert table is not None
     assert table[["recipe", "dataset", "seed"]].to_numpy().tolist() == [
         ["paper", "spo_FUN", 0],
@@ -118,6 +116,6 @@ def test_results_of_anything_else_are_refused_by_name(
 ) -> None:
     write_runs(tmp_path, {dataset: [0.7]}, system, options)
     (path,) = tmp_path.glob("*.json")
-    with pytest.raises(ChmcnnError, match="which is of no recipe of this table; move it elsewhere") as caught:
+    with pytest.raises(ChmcnnError, match="follows no recipe of this table; move it elsewhere") as caught:
         recipes.collect(tmp_path, ["C-HMCNN"])
-    assert str(caught.value).startswith(f"{path}: it is of {system} on {dataset!r} with {options}")
+    assert str(caught.value).startswith(f"{path}: the result of {system} on {dataset!r} with {options}")

@@ -1,5 +1,5 @@
+from chmcnn.experiments import boundaries
 from chmcnn.experiments.two_rectangles import run
-from chmcnn.report import boundaries
 
 
 def test_it_delegates_outside_and_not_inside() -> None:

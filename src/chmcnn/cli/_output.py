@@ -149,21 +149,3 @@ def write(path: Path, text: str) -> None:
 
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-# for `chmcnn reproduce`
-
-
-def command() -> str:
-    """Return the command line, for the record."""
-    return Invocation().command
-
-
-def notice(text: str, *, quiet: bool) -> None:
-    """Print a message that is not a result."""
-    Invocation(quiet=quiet).notify(text)
-
-
-def print_json(content: JSONValue) -> None:
-    """Print a result as JSON."""
-    Invocation(json=True).print_json(content)

@@ -36,8 +36,7 @@ def rectangles(
 
     path = output.path(Path("rectangles.png"))
     with files.atomic(path) as temporary:  # before the training, so that an unwritable folder fails at once
-        from chmcnn.experiments import two_rectangles
-        from chmcnn.report import boundaries
+        from chmcnn.experiments import boundaries, two_rectangles
 
         with Progress(console=Console(stderr=True), disable=call.quiet) as progress:
             task = progress.add_task("Training", total=epochs)

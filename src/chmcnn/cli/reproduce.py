@@ -1,43 +1,103 @@
-"""`chmcnn reproduce`: the paper's tables and figures, run again and put beside the published figures."""
+"""`chmcnn reproduce`: the tables and figures of the paper, beside the published results."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _experiments, _output
-from chmcnn.cli._options import DataDir, Json, Quiet
+from chmcnn.cli import _output
+from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
+from chmcnn.cli._options import RUNNING, Invocation
+from chmcnn.errors import ChmcnnError, DatasetError
+
+if TYPE_CHECKING:
+    from chmcnn.experiments.context import Context
+    from chmcnn.experiments.recipes import Benchmark
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Run the paper's experiments, and put ours beside the published figures. What is finished is not run again.",
+    help="Run the experiments of the paper, and compare the results with the published ones. Finished runs are not "
+    "repeated.",
 )
 
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The folder of results; each experiment has a folder in it.")
-]
-Epochs = Annotated[int, typer.Option(min=1, help="Steps of training on all points; the paper has 20000.")]
-Runs = Annotated[int, typer.Option(min=1, help="How often to run each; the paper has 10.")]
+Epochs = Annotated[int, typer.Option(min=1, help="Training steps on all points; 20,000 in the paper.")]
+Runs = Annotated[int, typer.Option(min=1, help="Number of runs; 10 in the paper.")]
 Datasets = Annotated[str, typer.Option(help="Names with commas between them, FUN, GO, trees, or all.")]
-Seeds = Annotated[int, typer.Option(min=1, help="How often to run each, with seeds from 0 on; the paper has 10.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one for each core.")]
-RecipeName = Annotated[
-    Literal["default", "paper"],
-    typer.Option(help="That of CHMCNNClassifier, or the paper's: batches of 4, and the settings of each data set."),
-]
-Reconstructed = Annotated[
-    Path | None,
-    typer.Option(help="A folder with train files for data sets whose own is not to be had; results are marked."),
-]
-_FOLDER = Path("results")
+Synthetic = Annotated[Invocation, Omit("data_dir")]
+
+
+@dataclass(frozen=True)
+class Results(OptionGroup):
+    """The folder of results."""
+
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the results, with one folder per experiment.")
+    ] = Path("results")
+
+    def context(self, name: str, call: Invocation, jobs: int | None = None) -> "Context":
+        """Return how an experiment is run."""
+        from chmcnn.experiments.context import Context
+
+        return Context(self.output / name, call.data_dir, call.command, jobs, call.quiet)
+
+    def show(self, name: str, call: Invocation, missing: Mapping[str, str] | None = None) -> None:
+        """Print the section of an experiment, and write its pictures to its folder."""
+        from chmcnn._io.files import atomic
+        from chmcnn.experiments import registry, terminal
+        from chmcnn.experiments.section import facts
+        from chmcnn.report.page import png
+
+        folder = self.output / name
+        section = registry.read_section(name, self.output)
+        if section is None:
+            reason = next(iter((missing or {}).values()), "no run has finished; the reasons are printed above.")
+            raise ChmcnnError(f"There are no results of {name} in {folder}: {reason}")
+        for dataset, reason in (missing or {}).items():
+            call.notify(f"No result for {dataset}: {reason}")
+        for picture in section.pictures:
+            with atomic(folder / f"{picture.name}.png") as temporary:
+                temporary.write_bytes(png(picture.figure))
+        if call.print_json(facts(section)):
+            return
+        terminal.show(section)
+        for picture in section.pictures:
+            typer.echo(f"Picture: {folder / picture.name}.png")
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(OptionGroup):
+    """What tables 2 and 3 are run on."""
+
+    recipe: Annotated[
+        Literal["default", "paper"],
+        typer.Option(help="That of CHMCNNClassifier, or the paper's: batches of 4 and its settings for each data set."),
+    ] = "default"
+    reconstructed: Annotated[
+        Path | None,
+        typer.Option(help="Folder with train files for data sets whose own is not available; results are marked."),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes; by default one per core.", rich_help_panel=RUNNING),
+    ] = None
+
+    def benchmark(self, datasets: str, seeds: int) -> "Benchmark":
+        """Return the data sets and how they are run."""
+        from chmcnn.experiments.recipes import Benchmark
+
+        return Benchmark(_parse_datasets(datasets), self.recipe, seeds, self.reconstructed)
+
+
+Seeds = Annotated[int, typer.Option(min=1, help="Number of runs per data set, with seeds from 0; 10 in the paper.")]
 
 
 @app.command()
-def figure1(*, output: Output = _FOLDER, epochs: Epochs = 20_000, json: Json = False, quiet: Quiet = False) -> None:
-    """Draw what f, g and h learn of two rectangles in three positions, and how much h delegates.
+@expand_groups
+def figure1(*, epochs: Epochs = 20_000, results: Results, call: Synthetic) -> None:
+    """Draw what f, g and h learn from two rectangles in three positions, and how often h delegates.
 
     [bold]Examples[/bold]
 
@@ -45,69 +105,46 @@ def figure1(*, output: Output = _FOLDER, epochs: Epochs = 20_000, json: Json = F
 
     chmcnn reproduce figure1 --epochs 2000 -o quick/
     """
-    from chmcnn.experiments import figure1 as experiment
+    from chmcnn.experiments import figure1
 
-    with _experiments.bar(quiet=quiet) as progress:
-        experiment.run(output / "figure1", epochs=epochs, command=_output.command(), progress=progress)
-    _experiments.show("figure1", output, json=json)
+    figure1.run(results.context("figure1", call), epochs=epochs)
+    results.show("figure1", call)
 
 
 @app.command()
-def figure2(
-    *,
-    output: Output = _FOLDER,
-    runs: Runs = 10,
-    epochs: Epochs = 20_000,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Move one rectangle into the other in 9 steps: AU(PRC) of C-HMCNN, f+ and g+ at each.
+@expand_groups
+def figure2(*, runs: Runs = 10, epochs: Epochs = 20_000, results: Results, call: Synthetic) -> None:
+    """Move one rectangle into the other in 9 steps, and measure C-HMCNN, f+ and g+ at each.
 
     [bold]Examples[/bold]
 
     chmcnn reproduce figure2
     """
-    from chmcnn.experiments import figure2 as experiment
+    from chmcnn.experiments import figure2
 
-    with _experiments.bar(quiet=quiet) as progress:
-        experiment.run(output / "figure2", runs=runs, epochs=epochs, command=_output.command(), progress=progress)
-    _experiments.show("figure2", output, json=json)
+    figure2.run(results.context("figure2", call), runs=runs, epochs=epochs)
+    results.show("figure2", call)
 
 
 @app.command(name="nine-rectangles")
-def nine_rectangles(
-    *,
-    output: Output = _FOLDER,
-    runs: Runs = 10,
-    epochs: Epochs = 20_000,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@expand_groups
+def nine_rectangles(*, runs: Runs = 10, epochs: Epochs = 20_000, results: Results, call: Synthetic) -> None:
     """Compare the paper's loss with plain cross-entropy on nine rectangles.
 
     [bold]Examples[/bold]
 
     chmcnn reproduce nine-rectangles
     """
-    from chmcnn.experiments import nine_rectangles as experiment
+    from chmcnn.experiments import nine_rectangles
 
-    with _experiments.bar(quiet=quiet) as progress:
-        experiment.run(
-            output / "nine-rectangles", runs=runs, epochs=epochs, command=_output.command(), progress=progress
-        )
-    _experiments.show("nine-rectangles", output, json=json)
+    nine_rectangles.run(results.context("nine-rectangles", call), runs=runs, epochs=epochs)
+    results.show("nine-rectangles", call)
 
 
 @app.command()
-def table1(
-    *,
-    output: Output = _FOLDER,
-    datasets: Datasets = "all",
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Measure the 20 data sets from their files.
+@expand_groups
+def table1(*, datasets: Datasets = "all", results: Results, call: Invocation) -> None:
+    """Count rows, features and classes in the files of the 20 data sets.
 
     [bold]Examples[/bold]
 
@@ -115,33 +152,21 @@ def table1(
 
     chmcnn reproduce table1 --datasets enron,diatoms --data-dir HMC_data/
     """
-    from chmcnn.experiments import table1 as experiment
+    from chmcnn.experiments import table1
 
-    chosen = _experiments.chosen(datasets)
-    with _experiments.bar(quiet=quiet) as progress:
-        missing = experiment.run(
-            output / "table1", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
-        )
-    _experiments.show("table1", output, json=json, missing=missing, quiet=quiet)
+    names = _parse_datasets(datasets)
+    results.show("table1", call, table1.run(results.context("table1", call), datasets=names))
 
 
 @app.command()
-def table2(  # noqa: PLR0913 -- one for each option
-    *,
-    output: Output = _FOLDER,
-    datasets: Datasets = "all",
-    recipe: RecipeName = "default",
-    seeds: Seeds = 10,
-    jobs: Jobs = None,
-    reconstructed: Reconstructed = None,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+@expand_groups
+def table2(
+    *, datasets: Datasets = "all", seeds: Seeds = 10, options: BenchmarkOptions, results: Results, call: Invocation
 ) -> None:
-    """Train and test on the 20 data sets, beside all published systems, with the statistics.
+    """Train and test on the 20 data sets, and compare with all published systems.
 
-    By the default recipe, unless --recipe paper is given, which takes about ten times as long. Each result is kept in
-    a file: the same command goes on after an interrupt.
+    The default recipe takes about a tenth of the time of --recipe paper. Each run is stored in a file: repeat the
+    command to resume.
 
     [bold]Examples[/bold]
 
@@ -149,107 +174,65 @@ def table2(  # noqa: PLR0913 -- one for each option
 
     chmcnn reproduce table2 --datasets FUN --recipe paper --seeds 3 --jobs 2
     """
-    _experiments.benchmark(
-        output / "table2",
-        _experiments.chosen(datasets),
-        systems=("C-HMCNN",),
-        recipe=recipe,
-        seeds=seeds,
-        jobs=jobs,
-        reconstructed=reconstructed,
-        data_dir=data_dir,
-        quiet=quiet,
-    )
-    _experiments.show("table2", output, json=json)
+    from chmcnn.experiments import table2
+
+    table2.run(results.context("table2", call, options.jobs), options.benchmark(datasets, seeds))
+    results.show("table2", call)
 
 
 @app.command()
-def table3(  # noqa: PLR0913 -- one for each option
-    *,
-    output: Output = _FOLDER,
-    datasets: Datasets = "FUN",
-    recipe: RecipeName = "default",
-    seeds: Seeds = 1,
-    jobs: Jobs = None,
-    reconstructed: Reconstructed = None,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+@expand_groups
+def table3(
+    *, datasets: Datasets = "FUN", seeds: Seeds = 1, options: BenchmarkOptions, results: Results, call: Invocation
 ) -> None:
-    """Compare h+, h+MCM and C-HMCNN on the validation rows of the FunCat data sets, by either recipe.
+    """Compare h+, h+MCM and C-HMCNN on the validation rows of the FunCat data sets.
 
     [bold]Examples[/bold]
 
     chmcnn reproduce table3 --recipe paper
     """
-    from chmcnn.experiments.table3 import SYSTEMS, refuse_others
+    from chmcnn.experiments import table3
 
-    chosen = _experiments.chosen(datasets)
-    refuse_others(chosen)
-    _experiments.benchmark(
-        output / "table3",
-        chosen,
-        systems=SYSTEMS,
-        recipe=recipe,
-        seeds=seeds,
-        jobs=jobs,
-        reconstructed=reconstructed,
-        data_dir=data_dir,
-        quiet=quiet,
-    )
-    _experiments.show("table3", output, json=json)
+    table3.run(results.context("table3", call, options.jobs), options.benchmark(datasets, seeds))
+    results.show("table3", call)
 
 
 @app.command()
-def table4(
-    *,
-    output: Output = _FOLDER,
-    datasets: Datasets = "all",
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Measure the time of a prediction on each data set, against the paper's dense formula.
+@expand_groups
+def table4(*, datasets: Datasets = "all", results: Results, call: Invocation) -> None:
+    """Measure the time of inference on each data set, and compare it with the paper's dense formula.
 
     [bold]Examples[/bold]
 
     chmcnn reproduce table4 --datasets cellcycle_FUN,cellcycle_GO
     """
-    from chmcnn.experiments import table4 as experiment
+    from chmcnn.experiments import table4
 
-    chosen, known = _experiments.chosen(datasets), experiment.collect(output / "table4")
-    if known and known.inferences.keys() >= set(chosen):
-        _output.notice(
-            f"Nothing is measured now: {output / 'table4'} has all times already, maybe those of another machine; "
-            "remove it to measure on this one.",
-            quiet=quiet,
-        )
-    with _experiments.bar(quiet=quiet) as progress:
-        missing = experiment.run(
-            output / "table4", datasets=chosen, data_dir=data_dir, command=_output.command(), progress=progress
-        )
-    _experiments.show("table4", output, json=json, missing=missing, quiet=quiet)
+    names = _parse_datasets(datasets)
+    results.show("table4", call, table4.run(results.context("table4", call), datasets=names))
 
 
 @app.command()
-def significance(*, output: Output = _FOLDER, json: Json = False) -> None:
+@expand_groups
+def significance(*, results: Results, call: Annotated[Invocation, Omit("data_dir", "quiet")]) -> None:
     """Compute the statistics of the published table.
 
     [bold]Examples[/bold]
 
     chmcnn reproduce significance --json
     """
-    _experiments.show("significance", output, json=json)
+    results.show("significance", call)
 
 
 @app.command(name="all")
+@expand_groups
 def everything(
     *,
-    output: Output = _FOLDER,
-    page: Annotated[Path | None, typer.Option(help="Where to write the page; by default in the folder.")] = None,
-    json: Json = False,
+    page: Annotated[Path | None, typer.Option(help="Page to write. Default: reproduction.html in the folder.")] = None,
+    results: Results,
+    call: Annotated[Invocation, Omit("data_dir", "quiet")],
 ) -> None:
-    """Make one HTML page of all results that are there; nothing is run.
+    """Write one HTML page of all stored results; nothing is run.
 
     [bold]Examples[/bold]
 
@@ -257,19 +240,33 @@ def everything(
 
     chmcnn reproduce all -o my-results/ --page paper.html
     """
-    from chmcnn.report.paper import experiments
-    from chmcnn.report.paper.page import page as made
-    from chmcnn.report.paper.section import counted, facts
+    from chmcnn.experiments import registry
+    from chmcnn.experiments.page import page as make_page
+    from chmcnn.experiments.section import facts, headline
 
-    found = {name: experiments.section(name, output) for name in experiments.NAMES}
-    sections = [section for section in found.values() if section]
-    missing = [(name, f"chmcnn reproduce {name}") for name, section in found.items() if section is None]
-    target = page or output / "reproduction.html"
-    _output.write(target, made(sections, missing, facts=experiments.versions(output)))
-    if json:
-        _output.print_json({section.name: facts(section) for section in sections})
+    sections = {name: registry.read_section(name, results.output) for name in registry.EXPERIMENTS}
+    path = page or results.output / "reproduction.html"
+    _output.write(path, make_page(sections, versions=registry.read_versions(results.output)))
+    if call.print_json({name: facts(section) for name, section in sections.items() if section}):
         return
-    typer.echo(f"{counted([check for section in sections for check in section.checks])}.")
-    for name, command in missing:
-        typer.echo(f"Not run yet: {name}. Run it by: {command}")
-    typer.echo(f"Page: {target}")
+    typer.echo(headline(list(sections.values())))
+    for name, section in sections.items():
+        if section is None:
+            typer.echo(f"No results: {name}. Run: chmcnn reproduce {name}")
+    typer.echo(f"Page: {path}")
+
+
+def _parse_datasets(datasets: str) -> list[str]:
+    """Return data sets by their names, or by their kind."""
+    from chmcnn.datasets.catalogue import catalogue
+
+    entries = list(catalogue().entries)
+    kinds = {kind: [name for name in entries if name.endswith(f"_{kind}")] for kind in ("FUN", "GO")}
+    kinds |= {"trees": [name for name in entries if "_" not in name], "all": entries}
+    words = filter(None, map(str.strip, datasets.split(",")))
+    names = [name for word in words for name in kinds.get(word, [word])]
+    if not names:
+        raise DatasetError(
+            f"--datasets is {datasets!r}; expected names with commas between them, or one of {', '.join(kinds)}."
+        )
+    return [catalogue()[name].name for name in dict.fromkeys(names)]

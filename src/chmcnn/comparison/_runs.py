@@ -177,7 +177,9 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     before = result.figures and result.figures.settings
     if not before:
         return
-    now = _to_plain(system(result.spec.system)(**result.spec.options).chosen(before["columns"], before["rows"]))
+    now = _to_plain(
+        system(result.spec.system)(**result.spec.options).resolve_settings(before["columns"], before["rows"])
+    )
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """Most memory that tensors made during the call hold at one time, by torch's own account.
+    """Return the peak memory of the tensors that the call creates, as torch's profiler reports it.
 
-    Call it once before: what is made the first time only is no part of the answer.
+    Make the call once before, so that one-time allocations do not count.
     """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would write a line to standard error whenever it starts
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # otherwise it writes a line to standard error at each start
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.json"
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:

@@ -17,61 +17,50 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chmcnn.datasets.synthetic import Rectangles
+    from chmcnn.experiments.context import Context
 
     Advance = Callable[[], object]
     Part = Callable[[Advance], Mapping[str, Any]]
 
 
-def run(
-    folder: Path,
-    parts: Mapping[str, Part],
-    *,
-    settings: Mapping[str, int | str],
-    steps: int,
-    command: str,
-    progress: Callable[[int, int], object] | None,
-) -> None:
-    """Run the parts that are not there.
+def run(context: Context, parts: Mapping[str, Part], *, settings: Mapping[str, int | str], steps: int) -> None:
+    """Run the parts that have no file.
 
-    A part gives what to keep of it, and calls what it is given after each of its ``steps``.
+    A part returns its result, and calls its argument after each of its ``steps``.
     """
-    done = collect(folder, parts, settings)
+    finished = collect(context.folder, parts, settings)
     total = steps * len(parts)
-    counter = count(steps * len(done) + 1)
-
-    def advance() -> None:
-        if progress:
-            progress(next(counter), total)
-
-    for name in [name for name in parts if name not in done]:
-        result = parts[name](advance)
-        kept = {"command": command, "versions": versions(), "settings": settings, "result": result}
-        results.write(folder / f"{name}.json", kept)
+    counter = count(steps * len(finished) + 1)
+    with context.show_progress() as progress:
+        for name in [name for name in parts if name not in finished]:
+            result = parts[name](lambda: progress(next(counter), total))
+            content = {"command": context.command, "versions": versions(), "settings": settings, "result": result}
+            results.write(context.folder / f"{name}.json", content)
 
 
 def coordinates(*problems: Rectangles) -> dict[str, int | str]:
-    """Where the rectangles are, as a setting: a digest that tells results of other coordinates apart."""
+    """Return a digest of the rectangles' coordinates, as a setting: results of other coordinates have another one."""
     places = [[astuple(rectangle) for rectangle in problem.rectangles] for problem in problems]
     return {"coordinates": hashlib.sha256(json.dumps(places).encode()).hexdigest()[:8]}
 
 
 def collect(folder: Path, names: Iterable[str], settings: Mapping[str, int | str]) -> dict[str, dict[str, Any]]:
-    """Read the parts that are there: all of the settings that are given, and in others like the first part."""
-    found: dict[str, dict[str, Any]] = {}
+    """Read the parts that have a file; all must have the given settings, and agree in the others."""
+    parts: dict[str, dict[str, Any]] = {}
     for name in names:
         path = folder / f"{name}.json"
         if path.exists():
             content = results.read(path)
-            expected = {**next(iter(found.values()), content)["settings"], **settings}
+            expected = {**next(iter(parts.values()), content)["settings"], **settings}
             if content["settings"] != expected:
                 raise FileError(
-                    f"it is of a run with {_named(content['settings'])}, not {_named(expected)}; name another folder, "
-                    f"or remove {folder} and run `chmcnn reproduce {folder.name}`",
+                    f"it has results for {_describe(content['settings'])}, not for {_describe(expected)}; "
+                    f"choose another folder, or delete {folder} and run `chmcnn reproduce {folder.name}`",
                     path,
                 )
-            found[name] = content
-    return found
+            parts[name] = content
+    return parts
 
 
-def _named(settings: Mapping[str, int | str]) -> str:
+def _describe(settings: Mapping[str, int | str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())

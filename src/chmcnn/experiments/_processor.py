@@ -1,4 +1,4 @@
-"""Which processor this is: times are compared on one only."""
+"""The model of the processor: times of different processors are not comparable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LINUX = Path("/proc/cpuinfo")
 
 
 def processor() -> str:
-    """The model of the processor, or as much of it as the system tells."""
+    """Return the model of the processor, or the architecture if the system does not name the model."""
     lines = _LINUX.read_text(encoding="utf-8").splitlines() if _LINUX.is_file() else []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(models, "") or platform.processor() or platform.machine()

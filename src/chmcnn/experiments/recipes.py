@@ -1,9 +1,10 @@
-"""What tables 2 and 3 have in common: the benchmark's data sets, the recipes, and their results."""
+"""What tables 2 and 3 share: data sets, recipes, runs and their results."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from chmcnn import _wording, comparison
 from chmcnn.comparison import Source
@@ -13,54 +14,44 @@ from chmcnn.errors import ChmcnnError, DatasetError, DownloadError, FileError
 from chmcnn.experiments import published
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     import pandas as pd
 
+    from chmcnn.experiments.context import Context
+
 Recipe = Literal["default", "paper"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)
 RECONSTRUCTED = " (reconstructed train)"
-"""What the name of a data set ends in if its train file is not the benchmark's."""
+"""Suffix of the name of a data set whose train file is not the benchmark's."""
 
 
-class Sources(NamedTuple):
-    """Data that can be run on, and why some cannot."""
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """What tables 2 and 3 are run on.
 
-    found: tuple[Source, ...]
-    missing: Mapping[str, str]
-
-
-def sources(
-    datasets: Sequence[str], *, data_dir: Path | None = None, reconstructed: Path | None = None, quiet: bool = False
-) -> Sources:
-    """Find the files of data sets, and download those that are not here.
-
-    ``reconstructed`` is a folder with train files, such as expr_FUN.train.arff, for data sets whose own is not to be
-    had. These have another name, which says so.
+    Parameters
+    ----------
+    datasets
+        Names of data sets.
+    recipe
+        ``"default"``, or ``"paper"`` for batches of 4 and the paper's settings for each data set.
+    seeds
+        Number of runs per data set, with seeds from 0.
+    reconstructed
+        Folder with train files, such as expr_FUN.train.arff, for data sets whose own is not available. The names of
+        these data sets get a suffix that says so.
     """
-    if reconstructed and not reconstructed.is_dir():
-        raise DatasetError(f"The folder of reconstructed files, {reconstructed}, is not there; name one that is.")
-    found, missing = [], {}
-    for name in datasets:
-        entry = catalogue()[name]
-        own = reconstructed / f"{name}.train.arff" if reconstructed else None
-        try:
-            if own and own.is_file():
-                data = load(name, data_dir=data_dir, named={"train": own}, quiet=quiet)
-                found.append(Source(name + RECONSTRUCTED, data))
-            else:
-                locate(entry.files.values(), data_dir, quiet=quiet)
-                found.append(Source(name, data_dir=data_dir))
-        except DownloadError as error:
-            missing[name] = str(error)
-    if not found:
-        raise DatasetError(next(iter(missing.values()), "No data set is named."))
-    return Sources(tuple(found), missing)
+
+    datasets: Sequence[str]
+    recipe: Recipe = "default"
+    seeds: int = 10
+    reconstructed: Path | None = None
 
 
 def options(recipe: Recipe, dataset: str) -> dict[str, Any]:
-    """What a system is given: nothing by the default recipe; by the paper's, its preset and that data set's settings.
+    """Return the parameters of a system: none for the default recipe; the paper's preset and settings for the other.
 
     >>> options("paper", "spo_FUN")
     {'preset': 'paper', 'widths': [250, 250], 'learning_rate': 0.0001}
@@ -75,65 +66,98 @@ def options(recipe: Recipe, dataset: str) -> dict[str, Any]:
 
 
 def plain(dataset: str) -> str:
-    """The name of a data set without the mark of a reconstructed train file."""
+    """Return the name of a data set without the suffix of a reconstructed train file."""
     return dataset.removesuffix(RECONSTRUCTED)
 
 
 def genuine(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of data sets without those that have a reconstructed train file."""
+    """Return a table of data sets without those that have a reconstructed train file."""
     return table[[name == plain(name) for name in table.index]]
 
 
-def run(  # noqa: PLR0913 -- all by name
-    folder: Path,
-    *,
-    found: Sequence[Source],
-    systems: Sequence[str],
-    recipe: Recipe,
-    seeds: int,
-    jobs: int | None = None,
-    command: str = "",
-    progress: comparison.Progress | None = None,
-) -> list[comparison.Run]:
-    """Run what is not finished yet: all data sets with the first seed, then with the second."""
-    digests = {source.name: source.digest() for source in found}
-    planned = [
+def run(context: Context, benchmark: Benchmark, systems: Sequence[str]) -> dict[str, str]:
+    """Run the systems on all data sets with the first seed, then with the second, and so on; skip finished runs.
+
+    Returns
+    -------
+    Data sets without a result, because their files are not available, with the reason.
+    """
+    from chmcnn.report.comparison_terminal import ComparisonDisplay
+
+    sources, missing = _find_sources(context, benchmark)
+    for name, reason in missing.items():
+        context.notify(f"Skipping {name}: {reason}")
+    planned = _plan_runs(sources, benchmark, systems)
+    with ComparisonDisplay(systems, len(planned), quiet=context.quiet) as progress:
+        execution = comparison.Execution(context.jobs, context.command, progress)
+        runs = [run for _, run in comparison.results(planned, context.folder / "runs", execution)]
+    for run in runs:
+        if run.figures is None:
+            context.warn(f"{run.spec.system} has no result on {run.spec.dataset}: {run.reason}")
+    return missing
+
+
+def _find_sources(context: Context, benchmark: Benchmark) -> tuple[list[Source], dict[str, str]]:
+    """Find or download the files of the data sets; return also why some are not available."""
+    folder = benchmark.reconstructed
+    if folder and not folder.is_dir():
+        raise DatasetError(f"The folder of reconstructed files, {folder}, does not exist; choose another one.")
+    sources, missing = [], {}
+    for name in benchmark.datasets:
+        train_file = folder / f"{name}.train.arff" if folder else None
+        try:
+            if train_file and train_file.is_file():
+                data = load(name, data_dir=context.data_dir, named={"train": train_file}, quiet=context.quiet)
+                sources.append(Source(name + RECONSTRUCTED, data))
+            else:
+                locate(catalogue()[name].files.values(), context.data_dir, quiet=context.quiet)
+                sources.append(Source(name, data_dir=context.data_dir))
+        except DownloadError as error:
+            missing[name] = str(error)
+    if not sources:
+        raise DatasetError(next(iter(missing.values()), "datasets is empty; expected names of data sets."))
+    return sources, missing
+
+
+def _plan_runs(sources: Sequence[Source], benchmark: Benchmark, systems: Sequence[str]) -> list[comparison.PlannedRun]:
+    digests = {source.name: source.digest() for source in sources}
+    return [
         comparison.PlannedRun(
-            comparison.RunSpec(source.name, system, options(recipe, source.name), seed), source, digests[source.name]
+            comparison.RunSpec(source.name, system, options(benchmark.recipe, source.name), seed),
+            source,
+            digests[source.name],
         )
-        for seed in range(seeds)
-        for source in found
+        for seed in range(benchmark.seeds)
+        for source in sources
         for system in systems
     ]
-    execution = comparison.Execution(jobs, command, progress)
-    return [run for _, run in comparison.results(planned, folder, execution)]
 
 
 def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
-    """All results, one row each, with their recipe, in the order of the published tables; None where there is none."""
+    """Read all results into a table, in the order of the published tables; return None if there are none."""
     table = comparison.collect(folder).dropna(subset="auprc")
     if table.empty:
         return None
-    table.insert(0, "recipe", [given.get("preset", "default") for given in table["options"]])
+    table.insert(0, "recipe", [parameters.get("preset", "default") for parameters in table["options"]])
     for row in table.to_dict("records"):
-        cell = comparison.RunSpec(row["dataset"], row["system"], row["options"], row["seed"])
-        _refuse_others(cell, row["recipe"], systems, folder)
+        spec = comparison.RunSpec(row["dataset"], row["system"], row["options"], row["seed"])
+        _refuse_others(spec, row["recipe"], systems, folder)
     order = {name: place for place, name in enumerate(catalogue().entries)}
     return table.sort_values(
         by=["dataset", "seed"], key=lambda column: column.map(lambda value: order.get(plain(str(value)), value))
     ).reset_index(drop=True)
 
 
-def _refuse_others(cell: comparison.RunSpec, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
-    """What is put beside published figures is of the recipes, and of nothing else."""
-    known = plain(cell.dataset) in catalogue().entries and recipe in RECIPES
-    if not known or cell.system not in systems or cell.options != options(recipe, cell.dataset):
-        given = f"{cell.system} on {cell.dataset!r} with {dict(cell.options)}"
-        raise FileError(f"it is of {given}, which is of no recipe of this table; move it elsewhere", cell.path(folder))
+def _refuse_others(spec: comparison.RunSpec, recipe: Recipe, systems: Collection[str], folder: Path) -> None:
+    """Refuse a result of other settings: it must not stand beside published results."""
+    is_known = plain(spec.dataset) in catalogue().entries and recipe in RECIPES
+    if not is_known or spec.system not in systems or spec.options != options(recipe, spec.dataset):
+        run = f"{spec.system} on {spec.dataset!r} with {dict(spec.options)}"
+        raise FileError(f"the result of {run} follows no recipe of this table; move it elsewhere", spec.path(folder))
 
 
 def commands(table: pd.DataFrame) -> str:
-    """All commands that results were made by, without options that results do not depend on.
+    """Return all commands that made the results, without options that do not change them.
 
     >>> import pandas as pd
     >>> commands(pd.DataFrame({"command": ["chmcnn reproduce table2 --jobs 2", "chmcnn reproduce table2 --quiet"]}))
@@ -144,13 +168,13 @@ def commands(table: pd.DataFrame) -> str:
 
 
 def means(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Mean, deviation and number of results of each data set, system and recipe."""
+    """Return mean, standard deviation and number of results of each data set, system and recipe."""
     grouped = table.groupby(["dataset", "system", "recipe"], sort=False)[measure]
     return grouped.agg(mean="mean", deviation="std", seeds="count").reset_index()
 
 
 def seeds(means: pd.DataFrame) -> str:
-    """How many results each of these means is of.
+    """Return the number of seeds behind each of these means.
 
     >>> import pandas as pd
     >>> seeds(pd.DataFrame({"seeds": [3, 3]})), seeds(pd.DataFrame({"seeds": [1, 3]}))

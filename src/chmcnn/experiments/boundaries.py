@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle as Patch
+from chmcnn.experiments.section import new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from numpy.typing import NDArray
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def draw(results: Sequence[Result]) -> Figure:
-    """One row for each result: the network's A and B, and B with the constraint."""
-    figure = Figure(figsize=(8.6, 2.55 * len(results) + 0.5), layout="constrained")
+    """Draw one row per result: A and B of the network, and B with the constraint."""
+    figure = new_figure(8.6, 2.55 * len(results) + 0.5)
     axes = figure.subplots(len(results), 3, squeeze=False, sharex=True, sharey=True)
     for row, result in zip(axes, results, strict=True):
         a, b = (result.problem.hierarchy.index(name) for name in "AB")
@@ -37,7 +37,9 @@ def draw(results: Sequence[Result]) -> Figure:
 
 
 def draw_one(axis: Axes, values: NDArray[np.floating], rectangles: Sequence[Rectangle]) -> AxesImage:
-    """Probabilities over the unit square in blue and red, the boundary at 0.5, and the rectangles in yellow."""
+    """Draw probabilities over the unit square in blue and red, the boundary at 0.5, and the rectangles in yellow."""
+    from matplotlib.patches import Rectangle as Patch
+
     image = axis.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=0, vmax=1)
     if values.min() < 0.5 < values.max():
         axis.contour(values, levels=[0.5], extent=(0, 1, 0, 1), colors="black", linewidths=0.8)

@@ -1,4 +1,4 @@
-"""The paper's Table 4: how long inference takes, with our layer, with the paper's dense formula, and with neither."""
+"""Measure the time and memory of inference with our layer, with the paper's dense formula, and with neither."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from chmcnn.experiments.context import Context
     from chmcnn.hierarchy import Hierarchy
 
 PLAIN, OURS, DENSE = "plain", "ours", "dense"
 LAYER, INFERENCE = "layer", "inference"
 BATCHES = (4, 64, 256, 1024)
-"""The paper's batch, and those of a user who predicts many rows."""
+"""The paper's batch size, and larger ones for many rows."""
 LARGEST_TENSOR = 2 << 30
-"""Bytes of a (rows, classes, classes) tensor of the dense formula; for more of them, it is computed piece by piece."""
+"""Bytes of a (rows, classes, classes) tensor of the dense formula; a larger one is computed in pieces."""
 LARGEST_PASS = 16 << 30
-"""Bytes of all pieces of a batch; for more of them, the dense formula is left out: it would take minutes."""
+"""Bytes of all pieces of a batch; the dense formula is skipped for more, because it would take minutes."""
 
 _CALLS, _SECONDS = 200, 0.25
-"""Most calls of a system, and the seconds of them that are enough."""
+"""Maximum number of calls of a system, and the total seconds after which there are enough."""
 _FEW, _LONGEST = 7, 1.8
-"""Fewest calls of a system, and the seconds after which even fewer are enough."""
+"""Minimum number of calls of a system, and the total seconds after which even fewer are enough."""
 _SHORT = 0.05
-"""Seconds of a call for which it matters whether its data are in the caches."""
+"""Calls of fewer seconds depend on whether their data are in the caches."""
 
 Call = tuple["Callable[[Tensor], Tensor]", Tensor]
 
@@ -55,13 +56,13 @@ class Timing:
     system: str
     milliseconds: float  # median of the processor time
     calls: int
-    peak_bytes: int | None  # most that tensors held during one inference; None where it was not measured
-    pieces: int = 1  # of the batch, one after the other
+    peak_bytes: int | None  # of the tensors of one inference; None if not measured
+    pieces: int = 1  # of the batch, computed one after the other
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """All that was measured of a data set's network and hierarchy."""
+    """The measurements of one data set."""
 
     dataset: str
     features: int
@@ -69,8 +70,8 @@ class Inference:
     edges: int
     hidden: int  # units of each of two layers, as in the paper
     parameters: int
-    layer_bytes: Mapping[str, int]  # what the constraint holds: ours, and the dense mask
-    same: bool  # whether both give the same values
+    layer_bytes: Mapping[str, int]  # memory of the constraint: ours, and the dense mask
+    same: bool  # whether both return the same values
     timings: tuple[Timing, ...]
     threads: int
     compiled: bool  # whether our layer is the compiled loop, and not torch alone
@@ -79,74 +80,61 @@ class Inference:
     command: str = ""
 
     def timing(self, batch: int, what: str, system: str) -> Timing | None:
-        """Look one up; None for a dense formula that was left out."""
-        wanted = (batch, what, system)
-        return next((each for each in self.timings if (each.batch, each.what, each.system) == wanted), None)
+        """Return one timing; None for a dense formula that was skipped."""
+        key = (batch, what, system)
+        return next((timing for timing in self.timings if (timing.batch, timing.what, timing.system) == key), None)
 
     def ratio(self, batch: int, what: str) -> float:
-        """How many times longer the dense formula takes than our layer; NaN where it was left out."""
+        """Return the time of the dense formula divided by that of our layer; NaN if it was skipped."""
         dense, ours = (self.timing(batch, what, system) for system in (DENSE, OURS))
         return dense.milliseconds / ours.milliseconds if dense and ours else math.nan
 
 
 @dataclass(frozen=True, slots=True)
 class Table4:
-    """What was measured, by data set."""
+    """The measurements of all data sets."""
 
     inferences: Mapping[str, Inference]
 
 
-def run(
-    folder: Path,
-    *,
-    datasets: Sequence[str],
-    data_dir: Path | None = None,
-    command: str = "",
-    progress: Callable[[int, int], object] | None = None,
-) -> dict[str, str]:
-    """Measure inference for each data set on one thread, and keep the result in a file of its own.
+def run(context: Context, *, datasets: Sequence[str]) -> dict[str, str]:
+    """Measure inference for each data set on one thread, and store the result, one file per data set.
 
-    The hierarchy and the number of features are those of the data set's files, any one of which is enough; weights and
-    rows are random, which makes no difference for the time.
-
-    Parameters
-    ----------
-    folder
-        Where results are kept; what is there is not measured again.
-    datasets
-        Names of the benchmark's data sets.
-    data_dir
-        Where their files are, as for `chmcnn.datasets.load`.
-    command
-        What the user typed, for the record.
-    progress
-        Called after each data set with how many are done, and of how many.
+    The hierarchy and the number of features come from any file of the data set. Weights and rows are random, which does
+    not change the time.
 
     Returns
     -------
-    Data sets without a result, because no file of them could be had, with the reason.
+    Data sets without a result, because none of their files is available, with the reason.
     """
 
     def measure(name: str) -> dict[str, Any]:
-        _, table = next(_by_dataset.at_hand(name, data_dir))
+        _, table = next(_by_dataset.read_parts(name, context.data_dir))
         features = len(Preprocessor().fit(table.X).get_feature_names_out())
-        return asdict(_on_one_thread(name, features, table.hierarchy, command))
+        with limit_threads(1), torch.inference_mode():
+            return asdict(_measure(name, features, table.hierarchy, context.command))
 
-    return _by_dataset.run_each(folder, datasets, measure, progress)
+    results = collect(context.folder)
+    if results and results.inferences.keys() >= set(datasets):
+        context.notify(
+            f"Nothing to measure: {context.folder} has all times already, perhaps those of another machine; "
+            "delete it to measure on this one."
+        )
+    return _by_dataset.run(context, datasets, measure)
 
 
 def collect(folder: Path) -> Table4 | None:
-    """Read what is in the folder; None where nothing is."""
+    """Read the results in a folder; return None if there are none."""
 
-    def inference(kept: dict[str, Any]) -> Inference:
-        return Inference(**kept | {"timings": tuple(Timing(**timing) for timing in kept["timings"])})
+    def make(result: dict[str, Any]) -> Inference:
+        return Inference(**result | {"timings": tuple(Timing(**timing) for timing in result["timings"])})
 
-    found = _by_dataset.read_each(folder, inference)
-    return Table4(found) if found else None
+    inferences = _by_dataset.collect(folder, make)
+    return Table4(inferences) if inferences else None
 
 
 def subclass_mask(hierarchy: Hierarchy) -> Tensor:
-    """The paper's M: (classes, classes), 1 where the column's class is the row's class or a descendant of it."""
+    """Return the paper's M: (classes, classes), 1 where the column's class is the row's class or its descendant."""
     mask = torch.eye(len(hierarchy), dtype=torch.float64)
     edges, _ = hierarchy.bottom_up()
     for parent, child in edges.tolist():
@@ -155,15 +143,15 @@ def subclass_mask(hierarchy: Hierarchy) -> Tensor:
 
 
 def dense_max_constraint(h: Tensor, mask: Tensor, pieces: int = 1) -> Tensor:
-    """The paper's formula, MCM = max(M * H, dim=1), for probabilities (rows, classes): here only to compare with.
+    """Compute the paper's formula, MCM = max(M * H, dim=1), for probabilities (rows, classes), as a reference.
 
-    In double precision, as the authors have it; each piece of the rows is a (rows, classes, classes) tensor.
+    It uses double precision, as the authors do; each piece of the rows is a (rows, classes, classes) tensor.
     """
     return torch.cat([(mask * rows.double().unsqueeze(1)).max(dim=2).values for rows in h.tensor_split(pieces)])
 
 
 def pieces(batch: int, classes: int) -> int:
-    """How many pieces the dense formula needs for a batch; 0 where it is left out.
+    """Return the number of pieces of the dense formula for a batch; 0 if it is skipped.
 
     >>> pieces(4, 4126), pieces(64, 4126), pieces(1024, 4126), pieces(1024, 500)
     (1, 5, 0, 1)
@@ -172,12 +160,7 @@ def pieces(batch: int, classes: int) -> int:
     return 0 if size > LARGEST_PASS else math.ceil(batch / max(1, LARGEST_TENSOR // (classes**2 * 8)))
 
 
-def _on_one_thread(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
-    with limit_threads(1), torch.inference_mode():
-        return _measured(name, features, hierarchy, command)
-
-
-def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
+def _measure(name: str, features: int, hierarchy: Hierarchy, command: str) -> Inference:
     hidden = int(published.inference()["hidden units"].to_dict()[name])
     network = MLP(features, len(hierarchy), widths=(hidden, hidden)).eval()
     constraint, mask = MaxConstraint(hierarchy), subclass_mask(hierarchy)
@@ -197,7 +180,7 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
         timings=tuple(
             timing
             for batch in BATCHES
-            for timing in _timed(batch, torch.randn(batch, features), network, constraint, mask)
+            for timing in _time_batch(batch, torch.randn(batch, features), network, constraint, mask)
         ),
         threads=torch.get_num_threads(),
         compiled=is_compiled(),
@@ -207,8 +190,8 @@ def _measured(name: str, features: int, hierarchy: Hierarchy, command: str) -> I
     )
 
 
-def _timed(batch: int, x: Tensor, network: MLP, constraint: MaxConstraint, mask: Tensor) -> list[Timing]:
-    """Time and memory of all systems on one batch."""
+def _time_batch(batch: int, x: Tensor, network: MLP, constraint: MaxConstraint, mask: Tensor) -> list[Timing]:
+    """Measure time and memory of all systems on one batch."""
     parts = pieces(batch, len(mask))
 
     def plain(rows: Tensor) -> Tensor:
@@ -225,14 +208,14 @@ def _timed(batch: int, x: Tensor, network: MLP, constraint: MaxConstraint, mask:
     }
     if parts:
         calls |= {(INFERENCE, DENSE): (lambda rows: dense(plain(rows)), x), (LAYER, DENSE): (dense, scores)}
-    took = _seconds(calls)
+    seconds = _time_calls(calls)
     return [
         Timing(
             batch,
             what,
             system,
-            milliseconds=1e3 * statistics.median(took[what, system]),
-            calls=len(took[what, system]),
+            milliseconds=1e3 * statistics.median(seconds[what, system]),
+            calls=len(seconds[what, system]),
             peak_bytes=_peak(*call) if what == INFERENCE and (system != DENSE or parts == 1) else None,
             pieces=parts if system == DENSE else 1,
         )
@@ -240,25 +223,26 @@ def _timed(batch: int, x: Tensor, network: MLP, constraint: MaxConstraint, mask:
     ]
 
 
-def _seconds(calls: Mapping[tuple[str, str], Call]) -> dict[tuple[str, str], list[float]]:
-    """Times of each call, in turns call by call: what slows the machine for a while meets all systems.
+def _time_calls(calls: Mapping[tuple[str, str], Call]) -> dict[tuple[str, str], list[float]]:
+    """Time the calls in turns, so that a busy machine slows all systems equally.
 
-    They are processor times of the one thread: those of a clock on the wall, but for what others do on a busy machine.
+    The times are processor times of the one thread, which exclude the work of other processes.
     """
-    took: dict[tuple[str, str], list[float]] = {key: [] for key in calls}
+    seconds: dict[tuple[str, str], list[float]] = {key: [] for key in calls}
     order, shuffle = list(calls), np.random.default_rng(0).shuffle
     for call, rows in calls.values():
-        call(rows[:4])  # what is done the first time only
+        call(rows[:4])  # one-time work
     for _ in range(_CALLS):
-        shuffle(order)  # in a fixed order, one would always come after the system that empties the caches
+        shuffle(order)  # in a fixed order, one call would always follow the system that clears the caches
         for key in order:
-            if sum(took[key]) < (_SECONDS if len(took[key]) >= _FEW else _LONGEST):
-                took[key].append(_timed_call(*calls[key], warm=bool(took[key]) and took[key][-1] < _SHORT))
-    return took
+            past = seconds[key]
+            if sum(past) < (_SECONDS if len(past) >= _FEW else _LONGEST):
+                past.append(_time_call(*calls[key], warm=bool(past) and past[-1] < _SHORT))
+    return seconds
 
 
-def _timed_call(call: Callable[[Tensor], Tensor], rows: Tensor, *, warm: bool) -> float:
-    """Seconds of one call; a warm one is the second of two, which finds its own data in the caches."""
+def _time_call(call: Callable[[Tensor], Tensor], rows: Tensor, *, warm: bool) -> float:
+    """Return the seconds of one call; a warm one follows another call, which puts its data into the caches."""
     if warm:
         call(rows)
     start = time.thread_time()

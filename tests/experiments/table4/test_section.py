@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chmcnn.experiments.table4 import Inference, Table4, Timing
-from chmcnn.report.paper.table4 import draw, section
+from chmcnn.experiments.table4 import Inference, Table4, Timing, section
+from chmcnn.experiments.table4._section import draw
 
 
 def measured(name: str, *, network: float = 1.0, ours: float = 0.1, dense: float = 300.0) -> Inference:
@@ -66,7 +66,7 @@ def test_where_it_is_not_faster_is_said_with_the_reason() -> None:
     assert layer.why == "imclef07d, 4,126 classes, batch 4: ours 0.0300 ms, dense 0.0200 ms"
     assert on_go.why == (
         "seq_GO, 4,126 classes, batch 4: ours 40.1 ms, dense 340 ms; "
-        "the network alone takes about 40.0 ms, so that about 8.50 is the most there can be"
+        "the network alone takes about 40.0 ms, so the ratio cannot exceed about 8.50"
     )
     assert not layer_on_go.why
 
@@ -74,7 +74,7 @@ def test_where_it_is_not_faster_is_said_with_the_reason() -> None:
 def test_the_most_there_can_be_is_not_less_than_what_was_measured() -> None:
     noisy = section(result(measured("seq_GO", network=347.0, ours=-24.0, dense=6510.0))).checks[2]
     assert noisy.ours == "21.2 to 21.2"
-    assert noisy.why.endswith("the network alone takes about 323 ms, so that about 21.2 is the most there can be")
+    assert noisy.why.endswith("the network alone takes about 323 ms, so the ratio cannot exceed about 21.2")
 
 
 def test_the_tables_have_the_papers_figures_and_what_was_left_out() -> None:
@@ -82,13 +82,13 @@ def test_the_tables_have_the_papers_figures_and_what_was_left_out() -> None:
     row = dict(zip(times.columns, times.rows[0], strict=True))
     assert (row["learning rate"], row["paper"], row["times"], row["times, layer"]) == ("1e-5", 2.6, "274", "3,000")
     assert larger.rows == (("seq_GO", 64, 1.0, 1.1, None, "-", 0.1, None, "-"),)
-    assert peaks.rows == (("seq_GO", 64, 1.0, 1.0, None, "left out"),)
+    assert peaks.rows == (("seq_GO", 64, 1.0, 1.0, None, "skipped"),)
     assert memory.rows == (("seq_GO", 5_000_000, 1 / 1024, 1.0, 1.0, 1.0, 1.0),)
 
 
 def test_data_sets_without_a_result_are_named() -> None:
     text = section(result(measured("seq_GO"))).text
-    assert "Both layers give the same values. Not measured: cellcycle_FUN," in text
+    assert "Both layers return the same values. Not measured: cellcycle_FUN," in text
 
 
 def test_the_processors_and_versions_are_named() -> None:

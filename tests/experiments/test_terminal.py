@@ -4,9 +4,9 @@ import io
 
 import pytest
 from rich.console import Console
-from tests.report.paper.example import DATASETS, SYSTEMS, sections
+from tests.experiments.example import DATASETS, SYSTEMS, sections
 
-from chmcnn.report.paper.terminal import show
+from chmcnn.experiments.terminal import show
 
 
 def _shown(number: int, width: int = 80) -> str:

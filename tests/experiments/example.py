@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from chmcnn.report.paper.section import Check, Picture, Section, Table
+from chmcnn.experiments.section import Check, Picture, Section, SectionTable
 
 DATASETS = tuple(
     f"{name}_{kind}"
@@ -22,7 +22,7 @@ DATASETS = tuple(
 )
 SYSTEMS = ("C-HMCNN", "HMCN-F", "HMCN-R", "HMC-LMLP", "Clus-HMC", "Clus-Ens", "DHN", "f+", "g+", "h+", "h+MCM")
 FACTS = {"chmcnn": "0.1", "torch": "2.7.1+cpu", "processor": "x86_64, 2 threads"}
-MISSING = [("table3", "chmcnn reproduce table3 --seeds 10"), ("<b>", "chmcnn reproduce all")]
+MISSING = ("table3", "<b>")
 
 
 def _picture() -> Picture:
@@ -63,8 +63,8 @@ def sections() -> list[Section]:
                 ),
             ),
             tables=(
-                Table("AU(PRC), means of 10 seeds", ("data set", *SYSTEMS), rows, note="A dash: no result."),
-                Table("No result", ("data set", "system", "reason"), ()),
+                SectionTable("AU(PRC), means of 10 seeds", ("data set", *SYSTEMS), rows, note="A dash: no result."),
+                SectionTable("No result", ("data set", "system", "reason"), ()),
             ),
         ),
         Section(
@@ -74,7 +74,7 @@ def sections() -> list[Section]:
             "chmcnn reproduce figure2",
             checks=(Check("accuracy at step 9, within two deviations", "0.99 (0.01)", "0.985 (0.008)", agrees=True),),
             tables=(
-                Table(
+                SectionTable(
                     "Runs <script>alert('title')</script>",
                     ("step", "epochs", "accuracy", "p", "what was seen"),
                     (
@@ -89,3 +89,8 @@ def sections() -> list[Section]:
         ),
         Section("significance", "Significance", "No checks, no tables.", "chmcnn reproduce significance"),
     ]
+
+
+def by_name() -> dict[str, Section | None]:
+    """Sections by the name of their experiment, and experiments without results."""
+    return {section.name: section for section in sections()} | dict.fromkeys(MISSING)

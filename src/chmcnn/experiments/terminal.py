@@ -1,4 +1,4 @@
-"""A section of the reproduction in the terminal."""
+"""Print a section in the terminal."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Column
-from rich.table import Table as Shown
+from rich.table import Column, Table
 from rich.text import Text
 
-from chmcnn.report.paper.section import numeric, texts
+from chmcnn.experiments.section import find_numeric_columns, format_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chmcnn.report.paper.section import Check, Section, Table
+    from chmcnn.experiments.section import Check, Section, SectionTable
 
 _INDENT = " " * len("yes: ")
 _WORDS = 24
-"""A column of words is folded before it is wider than this, if there is no room."""
+"""A column of words is wrapped at this width if the table does not fit."""
 
 
 def show(section: Section, console: Console | None = None) -> None:
-    """Print a section: its title, its tables, what agrees with the paper, and the command that runs it again.
+    """Print a section: its title, its tables, what agrees with the paper, and the command that repeats it.
 
-    >>> from chmcnn.report.paper.section import Check, Section
+    >>> from chmcnn.experiments.section import Check, Section
     >>> checks = (Check("mean accuracy, within 0.01", "0.974", "0.969", agrees=True),)
     >>> show(Section("nine-rectangles", "Nine rectangles", "Ten runs.", "chmcnn reproduce nine-rectangles", checks))
     Nine rectangles
@@ -52,7 +51,7 @@ def show(section: Section, console: Console | None = None) -> None:
 
 
 def _lines(check: Check, room: int) -> Text:
-    """Of a check, whether it agrees, what was compared, and why it does not."""
+    """Say whether a check agrees, what was compared, and why it does not agree."""
     against = "a goal of this project" if check.goal else "published"
     lines = [check.claim, f"{against}: {check.published}; ours: {check.ours}", check.why]
     wrapped = "\n".join(fill(line, room, initial_indent=_INDENT, subsequent_indent=_INDENT) for line in lines if line)
@@ -60,14 +59,14 @@ def _lines(check: Check, room: int) -> Text:
     return mark.append(wrapped[len(mark) :], "none")
 
 
-def _show_table(table: Table, console: Console) -> None:
+def _show_table(table: SectionTable, console: Console) -> None:
     console.print(Text(table.title, "italic"))
     if not table.rows:
-        console.print("There are no rows.")
-    rows, right = texts(table), numeric(table)
+        console.print("No rows.")
+    rows, right = format_cells(table), find_numeric_columns(table)
     widths = _widths(table, rows, room=console.width)
     for places in _blocks(widths, console.width) if rows else ():
-        shown = Shown(
+        block = Table(
             *(
                 Column(
                     Text(table.columns[place]),
@@ -79,19 +78,19 @@ def _show_table(table: Table, console: Console) -> None:
             )
         )
         for row in rows:
-            shown.add_row(*(Text(row[place]) for place in places))
-        console.print(shown)
+            block.add_row(*(Text(row[place]) for place in places))
+        console.print(block)
     if table.note:
         console.print(Text(table.note))
 
 
-def _widths(table: Table, rows: list[list[str]], room: int) -> list[int]:
-    """How wide each column is: numbers are never broken; heads and words may be, if there is no room."""
+def _widths(table: SectionTable, rows: list[list[str]], room: int) -> list[int]:
+    """Return the width of each column; only words are wrapped, and only if the table does not fit."""
     cells = [[head, *column] for head, *column in zip(table.columns, *rows, strict=True)]
     widths = [max(map(len, column)) for column in cells]
     if _total(widths) <= room:
         return widths
-    right = numeric(table)
+    right = find_numeric_columns(table)
     return [
         max(map(len, [*column[1:], *column[0].split()])) if right[place] else min(widths[place], _WORDS)
         for place, column in enumerate(cells)
@@ -99,7 +98,7 @@ def _widths(table: Table, rows: list[list[str]], room: int) -> list[int]:
 
 
 def _blocks(widths: list[int], room: int) -> Iterator[list[int]]:
-    """The columns that fit beside each other; the first one stands in each block."""
+    """Yield groups of columns that fit beside each other; the first column is in each of them."""
     block = [0]
     for place in range(1, len(widths)):
         if len(block) > 1 and _total([widths[other] for other in [*block, place]]) > room:
@@ -110,5 +109,5 @@ def _blocks(widths: list[int], room: int) -> Iterator[list[int]]:
 
 
 def _total(widths: list[int]) -> int:
-    """The width of a table, with its lines."""
+    """Return the width of a table with its lines."""
     return sum(widths) + 3 * len(widths) + 1

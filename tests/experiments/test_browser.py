@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.paper.example import FACTS, MISSING, sections
+from tests.experiments.example import FACTS, by_name
 
-from chmcnn.report.paper import experiments
-from chmcnn.report.paper.page import page
+from chmcnn.experiments import registry
+from chmcnn.experiments.page import page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = {"desktop": 1200, "phone": 390, "paper": 718, "results": 1200, "results on a phone": 390}
 """In pixels; paper is A4 between margins of a centimetre. Results are those of this repository, others are invented."""
-RESULTS = Path(__file__).parents[3] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 LISTENING = "<script>errors = []; onerror = message => { errors.push(message) };</script>"
 LOOKING = """
 const found = {};
@@ -53,9 +53,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a script sees of the page in frames of each width: windows themselves cannot be as narrow as a phone."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed")
-    shown = page(sections(), MISSING, facts=FACTS).replace("<head>", f"<head>{LISTENING}")
-    real = [section for name in experiments.NAMES if (section := experiments.section(name, RESULTS))]
-    ours = page(real, [], facts=experiments.versions(RESULTS)).replace("<head>", f"<head>{LISTENING}")
+    shown = page(by_name(), versions=FACTS).replace("<head>", f"<head>{LISTENING}")
+    real = {name: registry.read_section(name, RESULTS) for name in registry.EXPERIMENTS}
+    ours = page(real, versions=registry.read_versions(RESULTS)).replace("<head>", f"<head>{LISTENING}")
     pages = {"paper": shown.replace("@media print", "@media all"), "results": ours, "results on a phone": ours}
     frames = "".join(
         f'<iframe id="{name}" width="{width}" srcdoc="{html.escape(pages.get(name, shown))}"></iframe>'

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests import dense
+from tests.experiments.recording import RecordingContext
 
 from chmcnn._io import results
 from chmcnn.constraint import max_constraint
@@ -13,40 +14,36 @@ from chmcnn.errors import FileError
 from chmcnn.experiments import table4
 from chmcnn.experiments._memory import peak_bytes
 from chmcnn.experiments._processor import processor
+from chmcnn.experiments.context import Context
+from chmcnn.experiments.table4 import _measure
 from chmcnn.nn import MaxConstraint
 
 
 @pytest.fixture(autouse=True)
 def _few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table4, "BATCHES", (4, 8))
-    monkeypatch.setattr(table4, "_CALLS", 2)
+    monkeypatch.setattr(_measure, "BATCHES", (4, 8))
+    monkeypatch.setattr(_measure, "_CALLS", 2)
 
 
 @pytest.mark.parametrize("pieces", [1, 3])
 def test_the_dense_formula_is_the_oracle_of_the_tests_and_gives_what_our_layer_gives(pieces: int) -> None:
     hierarchy, h = random_hierarchy(60, edges=90, depth=5), torch.rand(7, 60)
-    mask = table4.subclass_mask(hierarchy)
-    found = table4.dense_max_constraint(h, mask, pieces)
+    mask = _measure.subclass_mask(hierarchy)
+    found = _measure.dense_max_constraint(h, mask, pieces)
     assert torch.equal(mask, dense.subclass_mask(hierarchy))
     assert torch.equal(found, dense.max_constraint(h.double(), mask))
     assert torch.equal(found, max_constraint(h, hierarchy).double())
 
 
 def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
     threads = torch.get_num_threads()
-    missing = table4.run(
-        tmp_path / "results",
-        datasets=["spo_FUN", "expr_GO"],  # of the second, no file is there
-        data_dir=data,
-        command="chmcnn reproduce table4",
-        progress=lambda done, total: seen.append((done, total)),
-    )
+    context = RecordingContext(tmp_path / "results", data, "chmcnn reproduce table4")
+    missing = table4.run(context, datasets=["spo_FUN", "expr_GO"])  # there is no file of the second
     found = table4.collect(tmp_path / "results")
     assert found is not None
     assert list(found.inferences) == ["spo_FUN"]
     assert list(missing) == ["expr_GO"]
-    assert seen == [(1, 2), (2, 2)]
+    assert context.steps == [(1, 2), (2, 2)]
     mine = found.inferences["spo_FUN"]
     assert (mine.features, mine.classes, mine.edges, mine.hidden) == (3, 4, 3, 250)
     assert mine.parameters == (3 + 1) * 250 + (250 + 1) * 250 + (250 + 1) * 4
@@ -71,10 +68,10 @@ def test_all_systems_are_timed_on_one_thread(data: Path, tmp_path: Path) -> None
 
 
 def test_systems_take_turns_and_a_short_call_finds_its_own_data_in_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table4, "_CALLS", 40)
+    monkeypatch.setattr(_measure, "_CALLS", 40)
     made: list[str] = []
 
-    def call(name: str, seconds: float) -> table4.Call:
+    def call(name: str, seconds: float) -> _measure.Call:
         def called(rows: torch.Tensor) -> torch.Tensor:
             made.append(name)
             now[0] += seconds
@@ -85,7 +82,7 @@ def test_systems_take_turns_and_a_short_call_finds_its_own_data_in_the_caches(mo
     now = [0.0]
     monkeypatch.setattr(time, "thread_time", lambda: now[0])
     times = {"a": 0.001, "b": 0.002, "slow": 0.1, "slowest": 3.0}
-    took = table4._seconds({("layer", name): call(name, seconds) for name, seconds in times.items()})
+    took = _measure._time_calls({("layer", name): call(name, seconds) for name, seconds in times.items()})
     assert {name: len(took["layer", name]) for name in times} == {"a": 40, "b": 40, "slow": 7, "slowest": 1}
     assert all(
         took["layer", name] == pytest.approx([seconds] * len(took["layer", name])) for name, seconds in times.items()
@@ -109,9 +106,9 @@ def test_the_memory_is_that_of_scores_and_of_what_our_layer_makes_of_them() -> N
 def test_a_part_of_the_files_is_enough_and_what_is_there_is_not_measured_again(data: Path, tmp_path: Path) -> None:
     for part in ("train", "test"):
         (data / "datasets_FUN" / "spo_FUN" / f"spo_FUN.{part}.arff").unlink()
-    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    table4.run(Context(tmp_path / "results", data), datasets=["spo_FUN"])
     first = table4.collect(tmp_path / "results")
-    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    table4.run(Context(tmp_path / "results", data), datasets=["spo_FUN"])
     assert first is not None
     assert first == table4.collect(tmp_path / "results")
 
@@ -119,9 +116,9 @@ def test_a_part_of_the_files_is_enough_and_what_is_there_is_not_measured_again(d
 def test_large_batches_of_the_dense_formula_are_cut_or_left_out(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table4, "LARGEST_TENSOR", 2 * 4 * 4 * 8)
-    monkeypatch.setattr(table4, "LARGEST_PASS", 4 * 4 * 4 * 8)
-    table4.run(tmp_path / "results", datasets=["spo_FUN"], data_dir=data)
+    monkeypatch.setattr(_measure, "LARGEST_TENSOR", 2 * 4 * 4 * 8)
+    monkeypatch.setattr(_measure, "LARGEST_PASS", 4 * 4 * 4 * 8)
+    table4.run(Context(tmp_path / "results", data), datasets=["spo_FUN"])
     found = table4.collect(tmp_path / "results")
     assert found is not None
     cut = found.inferences["spo_FUN"].timing(4, "inference", "dense")
@@ -133,7 +130,7 @@ def test_large_batches_of_the_dense_formula_are_cut_or_left_out(
 
 @pytest.mark.parametrize("change", ["lacking", "additional"])
 def test_a_result_of_another_version_is_refused_with_a_way_out(data: Path, tmp_path: Path, change: str) -> None:
-    table4.run(tmp_path, datasets=["spo_FUN"], data_dir=data)
+    table4.run(Context(tmp_path, data), datasets=["spo_FUN"])
     path = tmp_path / "spo_FUN.json"
     kept = results.read(path)
     for timing in kept["timings"]:

@@ -4,12 +4,12 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-from tests.report.paper.example import DATASETS, FACTS, MISSING, SYSTEMS, sections
+from tests.experiments.example import DATASETS, FACTS, SYSTEMS, by_name, sections
 
-from chmcnn.report.paper.page import page
-from chmcnn.report.paper.section import Check, Section
+from chmcnn.experiments.page import page
+from chmcnn.experiments.section import Check, Section
 
-SHOWN = page(sections(), MISSING, facts=FACTS)
+SHOWN = page(by_name(), versions=FACTS)
 
 
 class Tags(HTMLParser):
@@ -39,7 +39,10 @@ def test_every_tag_is_closed_and_every_id_is_there_once() -> None:
 
 def test_the_top_counts_what_agrees_and_tells_each_check() -> None:
     text = " ".join(re.sub("<[^>]*>", "", SHOWN.split("Contents")[0]).split())
-    assert "3 of 4 figures agree with the paper. 2 experiments" in text
+    assert (
+        "3 of 5 experiments have results, 2 have not been run. Results: 3 of 4 comparisons agree with the paper."
+        in text
+    )
     assert "2 experiments have not been run." in text
     top = SHOWN.split("<nav")[0]
     assert top.count("✓ yes") == 3
@@ -58,14 +61,14 @@ def test_sections_have_all_that_is_said_of_them() -> None:
         "0.981",
         "One is a tie.",
         "A dash: no result.",
-        "There are no rows.",
+        "No rows.",
     ):
         assert f">{text}<" in SHOWN
     assert "nan" not in SHOWN.split("<body>")[1].split("<figure>")[0]
 
 
 def test_what_was_not_run_is_told_with_its_command_and_the_foot_tells_versions() -> None:
-    assert "<li>table3: <code>chmcnn reproduce table3 --seeds 10</code></li>" in SHOWN
+    assert "<li>table3: <code>chmcnn reproduce table3</code></li>" in SHOWN
     assert '<th scope="row">torch</th><td>2.7.1+cpu</td>' in SHOWN
 
 
@@ -88,18 +91,20 @@ def test_it_needs_nothing_else_and_has_the_form_of_a_document() -> None:
 
 
 def test_a_page_without_results_and_one_where_all_agrees() -> None:
-    empty = page([], MISSING[:1], facts={})
+    empty = page({"table3": None}, versions={})
     assert "1 experiment has not been run." in empty
     assert "with the paper" not in empty
     check = Check("a", "1", "1", agrees=True)
-    whole = page([Section("one", "One", "", "chmcnn reproduce one", (check,))], [], facts={})
-    assert "<strong>1 of 1 figures agree with the paper.</strong>" in whole
+    whole = page({"one": Section("one", "One", "", "chmcnn reproduce one", (check,))}, versions={})
+    assert (
+        "<strong>1 of 1 experiments has results. Results: 1 of 1 comparisons agrees with the paper.</strong>" in whole
+    )
     assert "not-run" not in whole
 
 
 def test_goals_are_counted_apart_from_figures_of_the_paper() -> None:
     checks = (Check("a", "1", "1", agrees=True), Check("speed", "100 or more", "99", agrees=False, goal=True))
-    shown = page([Section("one", "One", "", "chmcnn reproduce one", checks)], [], facts={})
-    assert "1 of 1 figures agree with the paper, 0 of 1 goals are reached." in shown
+    shown = page({"one": Section("one", "One", "", "chmcnn reproduce one", checks)}, versions={})
+    assert "1 of 1 comparisons agrees with the paper, 0 of 1 goals is reached." in shown
     assert "<td>goal: 100 or more</td><td>99</td>" in shown
-    assert "A goal of this project, not a figure of the paper: 100 or more; ours: 99. Reached: " in shown
+    assert "A goal of this project, not a result of the paper: 100 or more; ours: 99. Reached: " in shown

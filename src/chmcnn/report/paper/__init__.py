@@ -1,1 +1,0 @@
-"""The paper, reproduced: one file for each table and figure, and the page that joins them."""
