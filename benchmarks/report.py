@@ -16,12 +16,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import layers
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from chmcnn import comparison
+from chmcnn.estimator import PRESETS, Preset
 from chmcnn.experiments import published, recipes, registry, table3
 from chmcnn.experiments.section import format_cells
+from chmcnn.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -30,6 +33,7 @@ DOCUMENTS = (
     ROOT / "benchmarks" / "README.md",
     ROOT / "docs" / "systems.md",
     ROOT / "docs" / "reproduction.md",
+    ROOT / "docs" / "settings.md",
 )
 DENSE = "dense float64"
 
@@ -42,6 +46,7 @@ def main() -> None:
         print(document.relative_to(ROOT))
     draw_cost(load("cost")["rows"]).savefig(IMAGES / "cost.png", dpi=150)
     draw_growth(load("growth")["rows"]).savefig(IMAGES / "growth.png", dpi=150)
+    layers.draw().savefig(IMAGES / "layers.png", dpi=110)
     moving = registry.read_section("figure2", ROOT / "results")
     if moving:
         moving.pictures[0].figure.savefig(IMAGES / "figure2.png", dpi=110)
@@ -66,6 +71,7 @@ def filled_in(text: str) -> str:
         "systems": systems,
         "ablation": ablation,
         "checks": checks,
+        "settings": settings,
         "table2": table2,
     }
     return re.sub(
@@ -230,6 +236,27 @@ def table2() -> str:
     )
     commands = "".join(f"- `{command}`\n" for command in section.commands)
     return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"
+
+
+def settings() -> str:
+    """Return all settings of a training, with their values, defaults and options."""
+    cells = []
+    for name, setting in SETTINGS.items():
+        option = setting.option.name if setting.option else name
+        defaults = [_default(name, preset) for preset in PRESETS.values()]
+        cells.append([f"`{name}`", setting.help, setting.domain.expected, *defaults, f"`--{option.replace('_', '-')}`"])
+    header = ["setting", "meaning", "values", "default", "with preset paper", "option"]
+    note = "An asterisk: the default preset adapts this value to the size of the table, see `chmcnn.estimator.Preset`."
+    return f"{_table(header, cells)}\n{note}\n"
+
+
+def _default(name: str, preset: Preset) -> str:
+    """Return the default of a setting: its own, or that of a preset."""
+    if SETTINGS[name].default is not None:
+        return f"`{SETTINGS[name].default}`"
+    value = getattr(preset, name) if hasattr(preset, name) else getattr(preset.settings, name, None)
+    adapted = "*" if preset.scaled and name in {"widths", "dropout", "learning_rate"} else ""
+    return f"`{value}`{adapted}"
 
 
 def _compared(name: str) -> pd.DataFrame:

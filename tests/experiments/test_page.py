@@ -40,7 +40,7 @@ def test_every_tag_is_closed_and_every_id_is_there_once() -> None:
 def test_the_top_counts_what_agrees_and_tells_each_check() -> None:
     text = " ".join(re.sub("<[^>]*>", "", SHOWN.split("Contents")[0]).split())
     assert (
-        "3 of 5 experiments have results, 2 have not been run. Results: 3 of 4 comparisons agree with the paper."
+        "3 of 5 experiments have results, 2 have not been run. Of the results, 3 of 4 comparisons agree with the paper."
         in text
     )
     assert "2 experiments have not been run." in text
@@ -96,9 +96,7 @@ def test_a_page_without_results_and_one_where_all_agrees() -> None:
     assert "with the paper" not in empty
     check = Check("a", "1", "1", agrees=True)
     whole = page({"one": Section("one", "One", "", "chmcnn reproduce one", (check,))}, versions={})
-    assert (
-        "<strong>1 of 1 experiments has results. Results: 1 of 1 comparisons agrees with the paper.</strong>" in whole
-    )
+    assert "<strong>1 of 1 experiments has results: 1 of 1 comparisons agrees with the paper.</strong>" in whole
     assert "not-run" not in whole
 
 

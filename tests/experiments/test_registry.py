@@ -17,5 +17,7 @@ def test_the_versions_are_those_of_the_results(tmp_path: Path) -> None:
 
 def test_the_headline_counts_experiments_without_results(tmp_path: Path) -> None:
     sections = [registry.read_section(name, tmp_path) for name in registry.EXPERIMENTS]
-    expected = "1 of 8 experiments has results, 7 have not been run. Results: 8 of 8 comparisons agree with the paper."
+    expected = (
+        "1 of 8 experiments has results, 7 have not been run. Of the results, 8 of 8 comparisons agree with the paper."
+    )
     assert headline(sections) == expected  # the statistics of the published table need no runs

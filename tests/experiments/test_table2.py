@@ -51,7 +51,7 @@ def test_as_good_as_published_agrees_and_nothing_falls_short(tmp_path: Path) -> 
     found = made(tmp_path, 0.001)
     (check,) = found.checks
     assert check.agrees
-    assert check.ours == "20 of 20 data sets run, 10 seeds"
+    assert check.ours == "20 of 20 data sets, 10 seeds"
     scores, short, statistics = found.tables
     assert len(scores.rows) == 20
     assert scores.rows[0][:3] == ("cellcycle_FUN", "0.256 ± 0.000 (10)", 0.255)
@@ -65,7 +65,7 @@ def test_what_falls_short_is_named_with_its_standard_error(tmp_path: Path) -> No
     found = made(tmp_path, -0.01)
     (check,) = found.checks
     assert not check.agrees
-    assert check.ours == "0 of 20 data sets run, 10 seeds"
+    assert check.ours == "0 of 20 data sets, 10 seeds"
     assert "cellcycle_FUN" in check.why
     assert found.tables[1].rows[0] == ("cellcycle_FUN", "default recipe", -0.01, 0.0, 10, WITHOUT)
 

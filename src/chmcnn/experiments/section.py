@@ -109,7 +109,7 @@ def headline(sections: Sequence[Section | None]) -> str:
 
     >>> section = Section("table2", "Table 2", "", "", (Check("mean", "0.974", "0.969", agrees=True),))
     >>> headline([section, None])
-    '1 of 2 experiments has results, 1 has not been run. Results: 1 of 1 comparisons agrees with the paper.'
+    '1 of 2 experiments has results, 1 has not been run. Of the results, 1 of 1 comparisons agrees with the paper.'
     >>> headline([None, None])
     '0 of 2 experiments have results, 2 have not been run.'
     """
@@ -119,7 +119,9 @@ def headline(sections: Sequence[Section | None]) -> str:
     if missing:
         text += f", {missing} {'has' if missing == 1 else 'have'} not been run"
     agreements = count_agreements([check for section in available for check in section.checks])
-    return f"{text}. Results: {agreements}." if agreements else f"{text}."
+    if not agreements:
+        return f"{text}."
+    return f"{text}. Of the results, {agreements}." if missing else f"{text}: {agreements}."
 
 
 def new_figure(width: float, height: float) -> Figure:

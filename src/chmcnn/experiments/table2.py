@@ -121,7 +121,7 @@ def _check(result: Table2, recipe: str) -> Check:
     return Check(
         f"{_NAMES[recipe]}: mean {bound} the published result of 10 seeds",
         "each data set",
-        f"{len(chosen) - len(short)} of {len(chosen)} data sets run, {recipes.seeds(chosen)}",
+        f"{len(chosen) - len(short)} of {len(chosen)} data sets, {recipes.seeds(chosen)}",
         not short,
         f"not on {', '.join(short)}: see the table of missed targets" if short else "",
         goal=recipe == "default",
