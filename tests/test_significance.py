@@ -20,24 +20,24 @@ def test_table_2_gives_the_average_ranks_of_the_paper() -> None:
 
 
 def test_table_2_gives_the_friedman_test_of_the_paper() -> None:
-    found = significance.friedman(TABLE_2)
-    assert found.chi_square == pytest.approx(73.437, abs=5e-4)
-    assert found.p == pytest.approx(4.26e-15, abs=5e-18)
-    assert found.datasets == 20
-    pd.testing.assert_series_equal(found.ranks, significance.ranks(TABLE_2))
+    result = significance.friedman(TABLE_2)
+    assert result.chi_square == pytest.approx(73.437, abs=5e-4)
+    assert result.p == pytest.approx(4.26e-15, abs=5e-18)
+    assert result.datasets == 20
+    pd.testing.assert_series_equal(result.ranks, significance.ranks(TABLE_2))
 
 
 def test_table_2_gives_the_nemenyi_test_of_the_paper() -> None:
-    found = significance.nemenyi(TABLE_2)
-    assert found.q == pytest.approx(2.728, abs=5e-4)
-    assert found.critical_difference == pytest.approx(1.364, abs=5e-4)
-    assert found.groups == (
+    result = significance.nemenyi(TABLE_2)
+    assert result.q == pytest.approx(2.728, abs=5e-4)
+    assert result.critical_difference == pytest.approx(1.364, abs=5e-4)
+    assert result.groups == (
         ("C-HMCNN", "HMCN-F"),
         ("HMCN-F", "HMCN-R"),
         ("HMCN-R", "Clus-Ens"),
         ("Clus-Ens", "HMC-LMLP"),
     )
-    assert found.p.index[found.p["C-HMCNN"] > 0.05].tolist() == ["C-HMCNN", "HMCN-F"]
+    assert result.p.index[result.p["C-HMCNN"] > 0.05].tolist() == ["C-HMCNN", "HMCN-F"]
 
 
 def test_table_2_gives_the_wilcoxon_test_of_the_paper() -> None:
@@ -48,8 +48,8 @@ def test_table_2_gives_the_wilcoxon_test_of_the_paper() -> None:
 
 
 def test_table_3_gives_the_average_ranks_of_the_paper() -> None:
-    found = significance.ranks(published.ablation()["validation AU(PRC)"])
-    assert found.to_dict() == {"h+": 2.9375, "h+MCM": 2.0625, "C-HMCNN": 1.0}
+    result = significance.ranks(published.ablation()["validation AU(PRC)"])
+    assert result.to_dict() == {"h+": 2.9375, "h+MCM": 2.0625, "C-HMCNN": 1.0}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -58,10 +58,10 @@ def test_nemenyi_agrees_with_scikit_posthocs(seed: int) -> None:
     datasets, systems = random.integers(2, 30), random.integers(2, 13)
     scores = random.random((datasets, systems)) + np.linspace(0, random.random(), systems)
     table = pd.DataFrame(scores.round(int(random.integers(1, 4))), columns=[f"s{at:02}" for at in range(systems)])
-    found = significance.nemenyi(table)
+    result = significance.nemenyi(table)
     theirs = posthoc_nemenyi_friedman(table)
-    np.testing.assert_allclose(found.p.to_numpy(), theirs.to_numpy(), rtol=1e-9, atol=1e-12)
-    together = {(a, b) for group in found.groups for a in group for b in group if a != b}
+    np.testing.assert_allclose(result.p.to_numpy(), theirs.to_numpy(), rtol=1e-9, atol=1e-12)
+    together = {(a, b) for group in result.groups for a in group for b in group if a != b}
     assert together == {(a, b) for a in theirs for b in theirs if a != b and theirs.loc[a, b] > 0.05}
 
 

@@ -42,12 +42,12 @@ MEASURES = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "given"), MEASURES)
-def test_every_measure_is_taken_of_each_class_and_of_each_level(measure: Any, given: Any) -> None:
-    classes = metrics.by_class(measure, TRUTH, given, DAG)
-    assert classes == {name: measure(TRUTH, given, classes=[at]) for at, name in enumerate(DAG.classes)}
-    levels = metrics.by_level(measure, TRUTH, given, DAG)
-    assert levels == {level: measure(TRUTH, given, classes=DAG.depths == level) for level in range(DAG.depth + 1)}
+@pytest.mark.parametrize(("measure", "values"), MEASURES)
+def test_every_measure_is_taken_of_each_class_and_of_each_level(measure: Any, values: Any) -> None:
+    classes = metrics.by_class(measure, TRUTH, values, DAG)
+    assert classes == {name: measure(TRUTH, values, classes=[at]) for at, name in enumerate(DAG.classes)}
+    levels = metrics.by_level(measure, TRUTH, values, DAG)
+    assert levels == {level: measure(TRUTH, values, classes=DAG.depths == level) for level in range(DAG.depth + 1)}
 
 
 def test_classes_are_measured_as_scikit_learn_does() -> None:
