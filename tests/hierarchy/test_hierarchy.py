@@ -221,7 +221,7 @@ BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "number for a set": (lambda: PETS.encode(untyped([{"dog"}, 3])), "Row 1 is 3; expected a set"),
     "nothing for a set": (lambda: PETS.encode(untyped([None])), "Row 0 is None; expected a set"),
     "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), but the hierarchy has 4 classes"),
-    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), however"),
+    "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), but"),
     "neither 0 nor 1": (
         lambda: PETS.close([[0, 0.5, 1, 0]]),
         "have the value 0.5 in row 0, class 'cat'; expected only 0 and 1",
