@@ -27,6 +27,7 @@ format: $(DEV)
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.cost
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.ratios
 	$(BIN)/python -m benchmarks.ways
 	$(BIN)/python -m benchmarks.report
 

@@ -1,4 +1,4 @@
-"""What the constraint costs, against no constraint and against the paper's dense formula.
+"""Cost of the constraint, relative to no constraint and to the paper's dense formula.
 
 python -m benchmarks.cost
 """
@@ -14,7 +14,7 @@ from tests import dense
 from torch import Tensor
 
 from benchmarks import shapes
-from benchmarks.measure import save, seconds
+from benchmarks.measure import median_seconds, save
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint
 from chmcnn.experiments._memory import peak_bytes
@@ -53,26 +53,26 @@ def main() -> None:
 
 
 def compare(calls: dict[str, Call]) -> dict[str, tuple[float, int]]:
-    """Time and peak memory of each call; the dense formula right after the others, which it would slow down."""
+    """Time and peak memory of each call; the dense formula runs last, because it would slow down the others."""
     slow = {system: call for system, call in calls.items() if system in DENSE}
-    quick = {system: call for system, call in calls.items() if system not in slow}
-    times = seconds(quick, rounds=100) | seconds(slow, rounds=5, warm_up=1)
+    fast = {system: call for system, call in calls.items() if system not in slow}
+    times = median_seconds(fast, rounds=100) | median_seconds(slow, rounds=5, warm_up=1)
     return {system: (times[system], peak_bytes(call)) for system, call in calls.items()}
 
 
 def layer(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
-    """MCM on given scores, without a gradient."""
+    """MCM on fixed scores, without a gradient."""
     return _layers(hierarchy, torch.rand(batch, len(hierarchy)), lambda out: out)
 
 
 def layer_and_gradient(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
-    """MCM on given scores, forward and backward."""
+    """MCM on fixed scores, forward and backward."""
     scores = torch.rand(batch, len(hierarchy), requires_grad=True)
     return _layers(hierarchy, scores, lambda out: torch.autograd.grad(out.sum(), scores))
 
 
 def loss_and_gradient(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
-    """The loss on given logits, forward and backward."""
+    """The loss on fixed logits, forward and backward."""
     logits = torch.randn(batch, len(hierarchy), requires_grad=True)
     return _with_losses(hierarchy, batch, lambda loss: lambda: torch.autograd.grad(loss(logits), logits))
 

@@ -1,4 +1,4 @@
-"""How cost grows from a thousand to a million classes, batch 4.
+"""Growth of cost from a thousand to a million classes, batch 4.
 
 python -m benchmarks.growth
 """
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from benchmarks.measure import save, seconds
+from benchmarks.measure import median_seconds, save
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -26,11 +26,11 @@ BATCH = 4
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 DEPTH = 14
 EXTRA_EDGES = {"tree": 0.0, "DAG": 0.4}
-"""Edges for each class beyond those of a tree; the Gene Ontology has 0.4."""
+"""Edges per class beyond those of a tree; the Gene Ontology has 0.4."""
 
 
 def main() -> None:
-    """Measure everything, each size in a process of its own, and write it to results/growth.json."""
+    """Measure each size in its own process, and write the results to results/growth.json."""
     rows: list[dict[str, Any]] = []
     for kind, extra in EXTRA_EDGES.items():
         for size in SIZES:
@@ -51,8 +51,8 @@ def measure(size: int, extra: float) -> dict[str, float]:
         "layer": lambda: torch.autograd.grad(max_constraint(logits, hierarchy).sum(), logits),
         "loss": lambda: torch.autograd.grad(mc_loss(logits, y, hierarchy), logits),
     }
-    times = seconds(calls, rounds=20, warm_up=3)
-    process_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # before the profiler needs memory of its own
+    times = median_seconds(calls, rounds=20, warm_up=3)
+    process_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # before the profiler allocates memory
     return {
         "edges": len(hierarchy.edges),
         "building_seconds": building,
@@ -63,7 +63,7 @@ def measure(size: int, extra: float) -> dict[str, float]:
 
 
 def build(size: int, extra: float) -> tuple[Hierarchy, float]:
-    """A hierarchy with its columns in random order, as sorted names put them in a real one, and the time it took."""
+    """A hierarchy with its columns in random order, as the sorted names of a real one are, and its building time."""
     order = np.random.default_rng(0).permutation(size)
     sorted_by_level = random_hierarchy(size, edges=size - 1 + round(size * extra), depth=DEPTH)
     names, edges = sorted_by_level.classes, order[sorted_by_level.edges]

@@ -1,4 +1,4 @@
-"""Timing of several things in one run, turn by turn, so that a busy machine slows all of them alike."""
+"""Timing of several calls in one run, in turns, so that a busy machine slows all of them equally."""
 
 import json
 import platform
@@ -17,7 +17,7 @@ from chmcnn._io.files import atomic
 RESULTS = Path(__file__).parent / "results"
 
 
-def seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int = 5) -> dict[str, float]:
+def median_seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int = 5) -> dict[str, float]:
     """Median time of each call, all called once in every round."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(warm_up + rounds):
@@ -30,7 +30,7 @@ def seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int
 
 
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
-    """Write the results of one benchmark, with what they were measured on."""
+    """Write the results of one benchmark, with the machine and the versions."""
     content = {
         "command": command,
         "machine": {

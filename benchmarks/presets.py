@@ -1,15 +1,17 @@
-"""The presets against the published figures: ``python -m benchmarks.presets``. Each result is a file, and is kept.
+"""The presets against the published figures: ``python -m benchmarks.presets``. Existing result files are not repeated.
 
-``python -m benchmarks.presets choose`` runs the grid that the default preset was chosen from. Test rows have no part
-in it: the training and validation rows are cut into three, and each third is predicted by a model that was trained,
-stopped and refitted on the other two. ``python -m benchmarks.presets layers`` compares one hidden layer with two, by
-the validation rows of tables with many columns, and ``dropout`` shares of dropout, by those of few and many rows.
+``python -m benchmarks.presets choose`` runs the grid that the default preset was chosen from. It does not use test
+rows: the training and validation rows are split into thirds, and each third is predicted by a model that was trained,
+stopped and refitted on the other two. ``python -m benchmarks.presets layers`` compares one hidden layer with two on
+the validation rows of tables with many columns, and ``dropout`` compares dropout rates on small and large tables.
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,13 +32,13 @@ PUBLISHED = {name: float(published.auprc()["C-HMCNN"][name]) for name in DATASET
 # Table 4 of the paper, where it differs from the preset
 PAPER: dict[str, dict[str, Any]] = {"enron": {"widths": (1000, 1000), "learning_rate": 1e-5}}
 SEEDS = {"default": 5, "paper": 1}
-"""Trainings of each preset: those of the paper's take minutes."""
+"""Trainings of each preset; one of the paper's takes minutes."""
 WIDE = ("gasch1_FUN", "diatoms", "seq_FUN", "seq_GO", "expr_FUN", "expr_GO", "enron")
 WIDTHS = ((1000,), (1000, 1000))
 LONG = ("imclef07a", "imclef07d", "diatoms", "eisen_FUN")
 DROPOUT = (0.3, 0.5, 0.7)
 IN_ORDER = "enron, last third"
-"""Only the last third of enron is predicted: its rows are in the order of time, and its test rows come after them."""
+"""Only the last third of enron is predicted: its rows are in chronological order, and its test rows come last."""
 GRID: list[dict[str, Any]] = [
     {},
     {"averaging": 0},
@@ -62,7 +64,7 @@ def check(name: str, preset: PresetName) -> dict[str, Any]:
 def _run(name: str, preset: PresetName, options: dict[str, Any], seed: int) -> dict[str, Any]:
     data = datasets.load(name, data_dir=data_folder(), seed=seed)
     model = CHMCNNClassifier(data.hierarchy, preset=preset, evaluated=data.evaluated, random_state=seed, **options)
-    start = time.process_time()  # of this process: others may disturb it
+    start = time.process_time()  # less disturbed by other processes than the clock
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     return {
         "processor seconds": time.process_time() - start,
@@ -73,8 +75,8 @@ def _run(name: str, preset: PresetName, options: dict[str, Any], seed: int) -> d
 
 
 def choose(number: int) -> dict[str, Any]:
-    """AU(PRC) of one point of the grid on training and validation rows that it has not seen."""
-    scores = {name: held_out(name, **GRID[number]) for name in (*DATASETS, IN_ORDER)}
+    """Held-out AU(PRC) of one point of the grid, on training and validation rows."""
+    scores = {name: held_out(name, GRID[number]) for name in (*DATASETS, IN_ORDER)}
     return {
         "changed from the preset": GRID[number],
         "held-out AU(PRC)": scores,
@@ -82,46 +84,47 @@ def choose(number: int) -> dict[str, Any]:
     }
 
 
-def held_out(name: str, **options: Any) -> float:  # noqa: ANN401
-    """Mean AU(PRC) of thirds of the rows, each predicted by a model of the others."""
+def held_out(name: str, options: dict[str, Any]) -> float:
+    """Mean AU(PRC) over thirds of the rows, each predicted by a model trained on the others."""
     data = datasets.load(name.partition(",")[0], data_dir=data_folder())
     X: pd.DataFrame = pd.concat([data.train.X, data.valid.X]).sort_index(kind="stable")
     Y = pd.concat([_labels(data.train), _labels(data.valid)]).sort_index(kind="stable").to_numpy()
     order = np.arange(len(X)) if name == IN_ORDER else np.random.default_rng(0).permutation(len(X))
-    found = []
+    scores = []
     for third in np.array_split(order, 3)[-1 if name == IN_ORDER else 0 :]:
         rest = np.random.default_rng(1).permutation(np.setdiff1d(order, third))
         train, valid = np.split(rest, [round(len(rest) * 2 / 3)])
         model = CHMCNNClassifier(data.hierarchy, evaluated=data.evaluated, random_state=0, **options)
         model.fit(X.iloc[train], Y[train], validation_data=(X.iloc[valid], Y[valid]))
-        found.append(metrics.auprc(Y[third], model.predict_proba(X.iloc[third]), classes=data.evaluated))
-    return float(np.mean(found))
+        scores.append(metrics.auprc(Y[third], model.predict_proba(X.iloc[third]), classes=data.evaluated))
+    return float(np.mean(scores))
 
 
 def layers(name: str) -> dict[str, Any]:
     """AU(PRC) on the validation rows with one hidden layer and with two.
 
-    Train files of expr, whose own are not to be had, are looked for in ``HMC_data_reconstructed`` beside the data.
+    The original train files of expr are not available: reconstructed ones are read from ``HMC_data_reconstructed``
+    beside the data folder, if they exist.
     """
     train = data_folder().with_name("HMC_data_reconstructed") / f"{name}.train.arff"
     own = {"train": train} if train.is_file() else None
     data = datasets.load(name, data_dir=data_folder(), named=own)
-    found = {str(list(widths)): _validated(data, widths=widths) for widths in WIDTHS}
+    scores = {str(list(widths)): _validation_score(data, {"widths": widths}) for widths in WIDTHS}
     return {
         "dataset": name + recipes.RECONSTRUCTED if own else name,
         "columns": data.train.X.shape[1],
-        "validation AU(PRC)": found,
+        "validation AU(PRC)": scores,
     }
 
 
 def dropout(name: str) -> dict[str, Any]:
-    """AU(PRC) on the validation rows with each share of dropout."""
+    """AU(PRC) on the validation rows for each dropout rate."""
     data = datasets.load(name, data_dir=data_folder())
-    found = {str(share): _validated(data, dropout=share) for share in DROPOUT}
-    return {"dataset": name, "rows": len(data.train.X), "validation AU(PRC)": found}
+    scores = {str(rate): _validation_score(data, {"dropout": rate}) for rate in DROPOUT}
+    return {"dataset": name, "rows": len(data.train.X), "validation AU(PRC)": scores}
 
 
-def _validated(data: datasets.Dataset, **options: Any) -> float:  # noqa: ANN401
+def _validation_score(data: datasets.Dataset, options: dict[str, Any]) -> float:
     model = CHMCNNClassifier(data.hierarchy, evaluated=data.evaluated, random_state=0, refit=False, **options)
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     return model.best_score_
@@ -131,29 +134,29 @@ def _labels(table: datasets.Table) -> pd.DataFrame:
     return pd.DataFrame(table.Y, index=table.X.index)
 
 
-def once(file: Path, work: Any, *arguments: Any) -> None:  # noqa: ANN401
-    """Do what has no result yet, and write its result."""
+def run_once(file: Path, measure: Callable[[], dict[str, Any]]) -> None:
+    """Measure and write the result, unless its file exists; print it."""
     if not file.exists():
-        result = {"written by": "python -m benchmarks.presets", **work(*arguments)}
+        result = {"written by": "python -m benchmarks.presets", **measure()}
         with atomic(file) as temporary:
             temporary.write_text(json.dumps(result, indent=1) + "\n")
     print(file.read_text(), flush=True)
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the part named on the command line, or compare the presets."""
     if sys.argv[1:2] == ["choose"]:
         for number in map(int, sys.argv[2:] or range(len(GRID))):
-            once(RESULTS / f"choice-{number}.json", choose, number)
+            run_once(RESULTS / f"choice-{number}.json", partial(choose, number))
         return
-    for part, work, names in (("layers", layers, WIDE), ("dropout", dropout, LONG)):
+    for part, measure, names in (("layers", layers, WIDE), ("dropout", dropout, LONG)):
         if sys.argv[1:2] == [part]:
             for name in sys.argv[2:] or names:
-                once(RESULTS / f"{part}-{name}.json", work, name)
+                run_once(RESULTS / f"{part}-{name}.json", partial(measure, name))
             return
     for name in sys.argv[1:] or DATASETS:
         for preset in get_args(PresetName):
-            once(RESULTS / f"{name}-{preset}.json", check, name, preset)
+            run_once(RESULTS / f"{name}-{preset}.json", partial(check, name, preset))
 
 
 if __name__ == "__main__":

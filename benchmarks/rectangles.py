@@ -1,6 +1,6 @@
-"""Coordinates of the two rectangles, which the paper does not give: which ones fit what it says of them.
+"""Search for the coordinates of the two rectangles, which the paper describes but does not list.
 
-``python -m benchmarks.rectangles`` writes results/rectangles.json; what is in there already is not measured again.
+``python -m benchmarks.rectangles`` writes results/rectangles.json; existing results are not measured again.
 
 All arrangements tried have the rectangles disjoint at steps 1 to 3, overlapping from step 4 on, 65 % of the smaller one
 in the bigger one at step 6, and the smaller one in the centre at step 9. They differ in
@@ -10,7 +10,7 @@ in the bigger one at step 6, and the smaller one in the centre at step 9. They d
 - big: height of the bigger rectangle, as a multiple of the smaller one's;
 - slope: how much the smaller rectangle rises, as a multiple of its way to the right.
 
-Of each, the share of A's test points is measured whose prediction for B is delegated to A at step 5; published: 85 %.
+For each, it measures the share of A's test points whose prediction for B is delegated to A at step 5 (published: 85 %).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def arrangement(step: int, touch: float, tall: float, big: float, slope: float) 
     from_centre = STEPS - step
 
     def share(stride: float, away: int) -> tuple[float, float]:
-        """How much of the width and of the height of the smaller rectangle, 1 and tall, is in the bigger one."""
+        """Shares of the width (1) and the height (tall) of the smaller rectangle that lie in the bigger one."""
         across = touch * stride - away * stride
         up = (big + 1) * tall / 2 - away * slope * stride
         return float(np.clip(across, 0, 1)), float(np.clip(up, 0, tall) / tall)
@@ -65,18 +65,18 @@ def arrangement(step: int, touch: float, tall: float, big: float, slope: float) 
 
 
 def main(epochs: int = 20_000) -> None:
-    """Measure them all."""
-    tried = json.loads(RESULT.read_text(encoding="utf-8"))["tried"] if RESULT.exists() else []
-    known = [tuple(row[name] for name in NAMES) for row in tried]
-    missing = [shape for shape in SHAPES if shape not in known]
-    for start in range(0, len(missing), 4):  # few networks at a time: what they compute fits the processor's cache
+    """Measure all arrangements."""
+    results = json.loads(RESULT.read_text(encoding="utf-8"))["tried"] if RESULT.exists() else []
+    measured = [tuple(row[name] for name in NAMES) for row in results]
+    missing = [shape for shape in SHAPES if shape not in measured]
+    for start in range(0, len(missing), 4):  # few networks at a time, so that their data fits the processor's cache
         cases = list(itertools.product(missing[start : start + 4], SEEDS))
-        tried += _measured(cases, epochs)
-    content = {"command": "python -m benchmarks.rectangles", "versions": versions(), "epochs": epochs, "tried": tried}
+        results += _measure(cases, epochs)
+    content = {"command": "python -m benchmarks.rectangles", "versions": versions(), "epochs": epochs, "tried": results}
     RESULT.write_text(strict_json.dumps(content), encoding="utf-8")
 
 
-def _measured(cases: list[tuple[Shape, int]], epochs: int) -> list[dict[str, Any]]:
+def _measure(cases: list[tuple[Shape, int]], epochs: int) -> list[dict[str, Any]]:
     hierarchy = Hierarchy.from_edges([("B", "A")])
     problems = [Rectangles.draw(hierarchy, arrangement(5, *shape), 5000, seed) for shape, seed in cases]
     networks = two_rectangles.train("h", problems, seeds=[seed for _, seed in cases], epochs=epochs)

@@ -1,4 +1,4 @@
-"""The hierarchies that are measured: the real ones where their files are at hand, otherwise ones of their shape."""
+"""The hierarchies of the benchmarks: the real ones if their files are available, otherwise generated ones."""
 
 import os
 from pathlib import Path
@@ -14,12 +14,12 @@ _SHAPES = {
 
 
 def data_folder() -> Path:
-    """Where the files of the benchmark are, if they are anywhere."""
+    """Folder of the benchmark files, which may not exist."""
     return Path(os.environ.get("CHMCNN_DATA", Path(__file__).parent.parent.parent / "shared" / "HMC_data"))
 
 
 def load(name: str) -> tuple[Hierarchy, str]:
-    """A hierarchy, and whether it is the real one or generated."""
+    """Return a hierarchy, and "real" or "generated"."""
     file, size = _SHAPES[name]
     path = data_folder() / file
     if path.exists():

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import shapes
-from benchmarks.measure import save, seconds
+from benchmarks.measure import median_seconds, save
 from chmcnn import Hierarchy
 from chmcnn.constraint import IndexedHierarchy, _kernel
 from chmcnn.constraint._delegates import find_delegates_by_level, signed_integers
@@ -31,7 +31,7 @@ def main() -> None:
         delegates = {name: way(bits, y) for name, way in ways(hierarchy).items()}
         if any(not torch.equal(index, delegates["compiled loop"]) for index in delegates.values()):
             raise AssertionError("the ways do not agree")
-        times = seconds({name: _call(way, bits, y) for name, way in ways(hierarchy).items()}, rounds=30)
+        times = median_seconds({name: _call(way, bits, y) for name, way in ways(hierarchy).items()}, rounds=30)
         for name, time in times.items():
             rows.append({"origin": origin, "batch": batch, "way": name, "milliseconds": time * 1e3})
             print(f"{batch:5} {name:45} {time * 1e3:9.3f} ms")

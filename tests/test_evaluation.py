@@ -17,16 +17,16 @@ def model() -> CHMCNNClassifier:
 
 
 @pytest.fixture(scope="module")
-def found(model: CHMCNNClassifier) -> Evaluation:
+def evaluation(model: CHMCNNClassifier) -> Evaluation:
     return evaluate(model, TEST.X, TEST.Y, "test", repeats=20)
 
 
-def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, found: Evaluation) -> None:
-    areas = [each.auprc for each in found.by_class.values()]
+def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
+    areas = [each.auprc for each in evaluation.by_class.values()]
     assert areas == sorted(areas, reverse=True)
-    assert set(found.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.any(axis=0)])
+    assert set(evaluation.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.any(axis=0)])
     scores, predicted = model.predict_proba(TEST.X), model.predict(TEST.X)
-    for name, each in found.by_class.items():
+    for name, each in evaluation.by_class.items():
         at = DATA.hierarchy.index(name)
         truth = TEST.Y[:, at]
         expected = precision_recall_fscore_support(truth, predicted[:, at], average="binary", zero_division=0.0)
@@ -35,23 +35,23 @@ def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, found
         assert each.rows == truth.sum()
 
 
-def test_levels_have_their_main_figures(model: CHMCNNClassifier, found: Evaluation) -> None:
-    assert sum(level.classes for level in found.levels.values()) == found.classes == 12
+def test_levels_have_their_main_figures(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
+    assert sum(level.classes for level in evaluation.levels.values()) == evaluation.classes == 12
     deep = DATA.hierarchy.depths == 2
-    assert found.levels[2].auprc == metrics.auprc(TEST.Y, model.predict_proba(TEST.X), classes=deep)
-    assert found.levels[2].f == metrics.hierarchical(TEST.Y, model.predict(TEST.X), classes=deep).f
+    assert evaluation.levels[2].auprc == metrics.auprc(TEST.Y, model.predict_proba(TEST.X), classes=deep)
+    assert evaluation.levels[2].f == metrics.hierarchical(TEST.Y, model.predict(TEST.X), classes=deep).f
 
 
-def test_smin_needs_what_training_rows_tell(model: CHMCNNClassifier, found: Evaluation) -> None:
-    assert "Smin" not in found.figures
+def test_smin_needs_what_training_rows_tell(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
+    assert "Smin" not in evaluation.figures
     content = metrics.information_content(DATA.train.Y, DATA.hierarchy)
     figures = evaluate(model, TEST.X, TEST.Y, "test", information=content, repeats=1).figures
     assert figures["Smin"] == metrics.smin(TEST.Y, model.predict_proba(TEST.X), content).value
     assert figures["violations"] == 0
 
 
-def test_machines_read_names_of_figures(found: Evaluation) -> None:
-    facts = found.facts()
+def test_machines_read_names_of_figures(evaluation: Evaluation) -> None:
+    facts = evaluation.facts()
     assert set(facts["levels"][0]) == {"classes", "auprc", "precision", "recall", "f"}
     assert set(next(iter(facts["by_class"].values()))) == {"rows", "auprc", "precision", "recall", "f"}
     assert '"low"' in dumps(facts)

@@ -2,12 +2,13 @@ import copy
 import io
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 import torch
 import torch.optim.swa_utils
+from tests.untyped import untyped
 from torch import Tensor, nn
 
 from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
@@ -61,8 +62,8 @@ def test_modules_check_input_unless_validate_is_false() -> None:
 
 
 @pytest.mark.parametrize(("activation", "kind"), [("relu", nn.ReLU), ("tanh", nn.Tanh)])
-def test_default_network(activation: str, kind: type[nn.Module]) -> None:
-    network = MLP(7, 3, widths=(5, 4), dropout=0.6, activation=activation)  # type: ignore[arg-type]
+def test_default_network(activation: Literal["relu", "tanh"], kind: type[nn.Module]) -> None:
+    network = MLP(7, 3, widths=(5, 4), dropout=0.6, activation=activation)
     assert [type(layer) for layer in network] == [nn.Linear, kind, nn.Dropout] * 2 + [nn.Linear]
     assert [tuple(p.shape) for p in network.parameters()] == [(5, 7), (5,), (4, 5), (4,), (3, 4), (3,)]
     assert network[2].p == 0.6
@@ -71,7 +72,7 @@ def test_default_network(activation: str, kind: type[nn.Module]) -> None:
 
 def test_an_unknown_activation_raises_an_error() -> None:
     with pytest.raises(ValueError, match="activation is 'gelu'; expected one of 'relu', 'tanh'"):
-        MLP(7, 3, activation="gelu")  # type: ignore[arg-type]
+        MLP(7, 3, activation=untyped("gelu"))
 
 
 def test_state_dict_is_that_of_the_network_alone(network: nn.Sequential) -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scikit_posthocs import posthoc_nemenyi_friedman
 from scipy import stats
+from tests.untyped import untyped
 
 from chmcnn import ScoreError, significance
 from chmcnn.experiments import published
@@ -19,24 +20,24 @@ def test_table_2_gives_the_average_ranks_of_the_paper() -> None:
 
 
 def test_table_2_gives_the_friedman_test_of_the_paper() -> None:
-    found = significance.friedman(TABLE_2)
-    assert found.chi_square == pytest.approx(73.437, abs=5e-4)
-    assert found.p == pytest.approx(4.26e-15, abs=5e-18)
-    assert found.datasets == 20
-    pd.testing.assert_series_equal(found.ranks, significance.ranks(TABLE_2))
+    result = significance.friedman(TABLE_2)
+    assert result.chi_square == pytest.approx(73.437, abs=5e-4)
+    assert result.p == pytest.approx(4.26e-15, abs=5e-18)
+    assert result.datasets == 20
+    pd.testing.assert_series_equal(result.ranks, significance.ranks(TABLE_2))
 
 
 def test_table_2_gives_the_nemenyi_test_of_the_paper() -> None:
-    found = significance.nemenyi(TABLE_2)
-    assert found.q == pytest.approx(2.728, abs=5e-4)
-    assert found.critical_difference == pytest.approx(1.364, abs=5e-4)
-    assert found.groups == (
+    result = significance.nemenyi(TABLE_2)
+    assert result.q == pytest.approx(2.728, abs=5e-4)
+    assert result.critical_difference == pytest.approx(1.364, abs=5e-4)
+    assert result.groups == (
         ("C-HMCNN", "HMCN-F"),
         ("HMCN-F", "HMCN-R"),
         ("HMCN-R", "Clus-Ens"),
         ("Clus-Ens", "HMC-LMLP"),
     )
-    assert found.p.index[found.p["C-HMCNN"] > 0.05].tolist() == ["C-HMCNN", "HMCN-F"]
+    assert result.p.index[result.p["C-HMCNN"] > 0.05].tolist() == ["C-HMCNN", "HMCN-F"]
 
 
 def test_table_2_gives_the_wilcoxon_test_of_the_paper() -> None:
@@ -47,8 +48,8 @@ def test_table_2_gives_the_wilcoxon_test_of_the_paper() -> None:
 
 
 def test_table_3_gives_the_average_ranks_of_the_paper() -> None:
-    found = significance.ranks(published.ablation()["validation AU(PRC)"])
-    assert found.to_dict() == {"h+": 2.9375, "h+MCM": 2.0625, "C-HMCNN": 1.0}
+    result = significance.ranks(published.ablation()["validation AU(PRC)"])
+    assert result.to_dict() == {"h+": 2.9375, "h+MCM": 2.0625, "C-HMCNN": 1.0}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -57,10 +58,10 @@ def test_nemenyi_agrees_with_scikit_posthocs(seed: int) -> None:
     datasets, systems = random.integers(2, 30), random.integers(2, 13)
     scores = random.random((datasets, systems)) + np.linspace(0, random.random(), systems)
     table = pd.DataFrame(scores.round(int(random.integers(1, 4))), columns=[f"s{at:02}" for at in range(systems)])
-    found = significance.nemenyi(table)
+    result = significance.nemenyi(table)
     theirs = posthoc_nemenyi_friedman(table)
-    np.testing.assert_allclose(found.p.to_numpy(), theirs.to_numpy(), rtol=1e-9, atol=1e-12)
-    together = {(a, b) for group in found.groups for a in group for b in group if a != b}
+    np.testing.assert_allclose(result.p.to_numpy(), theirs.to_numpy(), rtol=1e-9, atol=1e-12)
+    together = {(a, b) for group in result.groups for a in group for b in group if a != b}
     assert together == {(a, b) for a in theirs for b in theirs if a != b and theirs.loc[a, b] > 0.05}
 
 
@@ -117,7 +118,7 @@ def test_tables_that_cannot_be_tested_are_refused(table: Any, message: str) -> N
 
 def test_options_that_there_are_not_are_refused() -> None:
     with pytest.raises(ScoreError, match="missing is 'first'; expected one of 'last', 'omit'"):
-        significance.ranks(SMALL, missing="first")  # type: ignore[arg-type]
+        significance.ranks(SMALL, missing=untyped("first"))
     with pytest.raises(ScoreError, match="alpha is 5; expected a significance level between 0 and 1"):
         significance.nemenyi(SMALL, alpha=5)
     with pytest.raises(ScoreError, match="The table has 1 system; expected 2 or more"):
@@ -132,14 +133,14 @@ def test_options_that_there_are_not_are_refused() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ([0.1, 0.2], [0.1], "a has 2 scores and b 1"),
-        ([0.1, 0.2], [[0.1], [0.3]], "b has 2 dimensions; expected one score for each data set"),
+        ([0.1, 0.2], [0.1], "a has 2 scores and b has 1"),
+        ([0.1, 0.2], [[0.1], [0.3]], "b has 2 dimensions; expected one score per data set"),
         ([0.1, None], [0.2, 0.3], "a and b have 1 pair without a missing score; expected 2 or more"),
         ([0.1, 0.3], [0.1, 0.3], "a and b are equal in all 2 pairs"),
         ([0.0, 0.0], [0.0, 0.0], "a and b are equal in all 2 pairs"),
         ([0.1, 0.3], [0.1, "?"], "The score of 'b' on data set 1 is '?'"),
         (SMALL["a"], [0.1, -np.inf, 0.2], "The score of 'b' on data set 'y' is -inf"),
-        (SMALL["a"], SMALL["b"][::-1], "At position 0, a is of data set 'x' and b of 'z'"),
+        (SMALL["a"], SMALL["b"][::-1], "At position 0, a has data set 'x' and b has 'z'"),
     ],
 )
 def test_pairs_that_cannot_be_tested_are_refused(a: Any, b: Any, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What a trained model does on rows with known labels: one value with everything that is reported."""
+"""Evaluation of a trained model on labelled rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from chmcnn.metrics import Curve
 
 _POINTS = 400
-"""Points of a curve that are kept: more would not be seen."""
+"""Points of a curve that are drawn: more would not be visible."""
 _CELLS = 200_000_000
-"""Cells that the bootstrap may go through: some ten seconds."""
+"""Cells that the bootstrap may process: about ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class OfLevel:
+class LevelMetrics:
     """The main measures of the classes of one level."""
 
     classes: int
@@ -37,7 +37,7 @@ class OfLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class OfClass:
+class ClassMetrics:
     """The main measures of one class."""
 
     rows: int
@@ -49,7 +49,7 @@ class OfClass:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The measures of a model on one table, and what its report draws."""
+    """Measures of a model on one table, and the data of its report."""
 
     title: str
     rows: int
@@ -57,18 +57,18 @@ class Evaluation:
     auprc: metrics.Interval
     figures: dict[str, float]
     curve: Curve
-    levels: dict[int, OfLevel]
-    by_class: dict[str, OfClass]  # of classes with a row, the best AU(PRC) first
-    delegations: list[tuple[str, str, int]]  # class, its delegate, and the number of predictions
+    levels: dict[int, LevelMetrics]
+    by_class: dict[str, ClassMetrics]  # classes with a positive row, best AU(PRC) first
+    delegations: list[tuple[str, str, int]]  # class, its delegate, number of predictions
 
     def facts(self) -> dict[str, Any]:
-        """What a machine reads: all but the curve."""
-        found = asdict(self)
-        found.pop("curve")
-        return found | {"auprc": self.auprc._asdict()}
+        """Return everything but the curve as plain values for JSON."""
+        facts = asdict(self)
+        facts.pop("curve")
+        return facts | {"auprc": self.auprc._asdict()}
 
 
-def evaluate(  # noqa: PLR0913 -- three by name, each with a default
+def evaluate(
     model: HierarchicalClassifier,
     X: Features,
     Y: NDArray[np.bool_],
@@ -78,39 +78,49 @@ def evaluate(  # noqa: PLR0913 -- three by name, each with a default
     repeats: int | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Measure a model on features and the matrix of their labels; big tables are drawn from fewer times.
+    """Measure a model on features and their label matrix.
 
-    Smin needs the information content of classes among training rows, which a model does not keep: it is among the
-    figures only where ``information`` is given. ``progress`` shows a bar of the bootstrap on standard error.
+    Parameters
+    ----------
+    model, X, Y
+        A fitted model, features, and true labels (rows, classes).
+    title
+        Title of the evaluation.
+    information
+        Information content of the classes, from training rows. Smin is computed only with it.
+    repeats
+        Bootstrap resamples; by default 20 to 200, fewer for large tables.
+    progress
+        Show a progress bar of the bootstrap on standard error.
     """
     raw = torch.from_numpy(model.uncorrected_proba(X))
     scores = model.correct(raw).numpy()
-    drawn = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
+    resamples = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
     predicted = scores >= model.thresholds_
-    counted = model.evaluated_
-    measure = partial(metrics.auprc, classes=counted)
-    found = metrics.hierarchical(Y, predicted, classes=counted)
+    evaluated = model.evaluated_
+    measure = partial(metrics.auprc, classes=evaluated)
+    hierarchical = metrics.hierarchical(Y, predicted, classes=evaluated)
     figures = {
-        "AU(PRC), macro": metrics.auprc(Y, scores, classes=counted, average="macro"),
-        "AU(PRC), weighted": metrics.auprc(Y, scores, classes=counted, average="weighted"),
-        "Fmax": metrics.fmax(Y, scores, classes=counted).value,
-        **({} if information is None else {"Smin": metrics.smin(Y, scores, information, classes=counted).value}),
-        "hierarchical precision": found.precision,
-        "hierarchical recall": found.recall,
-        "hierarchical F": found.f,
-        "exact match": metrics.exact_match(Y, predicted, classes=counted),
-        "Hamming loss": metrics.hamming(Y, predicted, classes=counted),
-        "Jaccard": metrics.jaccard(Y, predicted, classes=counted),
-        "calibration error": metrics.calibration_error(Y, scores, classes=counted),
+        "AU(PRC), macro": metrics.auprc(Y, scores, classes=evaluated, average="macro"),
+        "AU(PRC), weighted": metrics.auprc(Y, scores, classes=evaluated, average="weighted"),
+        "Fmax": metrics.fmax(Y, scores, classes=evaluated).value,
+        **({} if information is None else {"Smin": metrics.smin(Y, scores, information, classes=evaluated).value}),
+        "hierarchical precision": hierarchical.precision,
+        "hierarchical recall": hierarchical.recall,
+        "hierarchical F": hierarchical.f,
+        "exact match": metrics.exact_match(Y, predicted, classes=evaluated),
+        "Hamming loss": metrics.hamming(Y, predicted, classes=evaluated),
+        "Jaccard": metrics.jaccard(Y, predicted, classes=evaluated),
+        "calibration error": metrics.calibration_error(Y, scores, classes=evaluated),
         "violations": float(metrics.violations(scores, model.hierarchy_).number),
     }
     return Evaluation(
         title=title,
         rows=len(Y),
-        classes=int(counted.sum()),
-        auprc=metrics.bootstrap(measure, Y, scores, repeats=drawn, progress=progress),
+        classes=int(evaluated.sum()),
+        auprc=metrics.bootstrap(measure, Y, scores, repeats=resamples, progress=progress),
         figures=figures,
-        curve=_thinned(metrics.precision_recall_curve(Y, scores, classes=counted)),
+        curve=_thin(metrics.precision_recall_curve(Y, scores, classes=evaluated)),
         levels=_by_level(model, Y, scores, predicted),
         by_class=_by_class(model, Y, scores, predicted),
         delegations=_delegations(model, raw, predicted),
@@ -122,12 +132,12 @@ def _by_level(
     Y: NDArray[np.bool_],
     scores: NDArray[Any],
     predicted: NDArray[np.bool_],
-) -> dict[int, OfLevel]:
-    hierarchy, counted = model.hierarchy_, model.evaluated_
-    areas = metrics.by_level(metrics.auprc, Y, scores, hierarchy, classes=counted)
-    found = metrics.by_level(metrics.hierarchical, Y, predicted, hierarchy, classes=counted)
-    sizes = Counter(hierarchy.depths[counted].tolist())
-    return {level: OfLevel(sizes[level], areas[level], *found[level]) for level in areas}
+) -> dict[int, LevelMetrics]:
+    hierarchy, evaluated = model.hierarchy_, model.evaluated_
+    areas = metrics.by_level(metrics.auprc, Y, scores, hierarchy, classes=evaluated)
+    hierarchical = metrics.by_level(metrics.hierarchical, Y, predicted, hierarchy, classes=evaluated)
+    sizes = Counter(hierarchy.depths[evaluated].tolist())
+    return {level: LevelMetrics(sizes[level], areas[level], *hierarchical[level]) for level in areas}
 
 
 def _by_class(
@@ -135,13 +145,13 @@ def _by_class(
     Y: NDArray[np.bool_],
     scores: NDArray[Any],
     predicted: NDArray[np.bool_],
-) -> dict[str, OfClass]:
-    hierarchy, counted = model.hierarchy_, model.evaluated_ & Y.any(axis=0)
-    areas = metrics.by_class(metrics.auprc, Y, scores, hierarchy, classes=counted)
-    found = metrics.by_class(metrics.hierarchical, Y, predicted, hierarchy, classes=counted)
+) -> dict[str, ClassMetrics]:
+    hierarchy, evaluated = model.hierarchy_, model.evaluated_ & Y.any(axis=0)
+    areas = metrics.by_class(metrics.auprc, Y, scores, hierarchy, classes=evaluated)
+    hierarchical = metrics.by_class(metrics.hierarchical, Y, predicted, hierarchy, classes=evaluated)
     rows = dict(zip(hierarchy.classes, Y.sum(axis=0).tolist(), strict=True))
     best_first = sorted(areas, key=lambda name: -areas[name])
-    return {name: OfClass(rows[name], areas[name], *found[name]) for name in best_first}
+    return {name: ClassMetrics(rows[name], areas[name], *hierarchical[name]) for name in best_first}
 
 
 def _delegations(
@@ -151,9 +161,11 @@ def _delegations(
     rows, columns = np.nonzero(predicted & (delegates != np.arange(len(model.hierarchy_))))
     counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes
-    return [(names[above], names[below], count) for (above, below), count in counts.most_common(10)]
+    return [(names[column], names[delegate], count) for (column, delegate), count in counts.most_common(10)]
 
 
-def _thinned(curve: Curve) -> Curve:
-    kept = np.unique(np.linspace(0, len(curve.recall) - 1, _POINTS).astype(int)) if len(curve.recall) else np.arange(0)
-    return metrics.Curve(curve.precision[kept], curve.recall[kept], curve.thresholds[kept])
+def _thin(curve: Curve) -> Curve:
+    points = (
+        np.unique(np.linspace(0, len(curve.recall) - 1, _POINTS).astype(int)) if len(curve.recall) else np.arange(0)
+    )
+    return metrics.Curve(curve.precision[points], curve.recall[points], curve.thresholds[points])

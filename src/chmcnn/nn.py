@@ -62,7 +62,7 @@ class MCLoss(nn.Module):
     weight: Tensor | None
     mask: Tensor | None
 
-    def __init__(  # noqa: PLR0913 -- the options of mc_loss
+    def __init__(
         self,
         hierarchy: Hierarchy,
         *,

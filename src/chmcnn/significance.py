@@ -29,7 +29,7 @@ Scores: TypeAlias = "Sequence[float | None] | NDArray[np.floating] | pd.Series[f
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Friedman:
-    """Whether any system differs from the others: the statistic, its p-value, and the ranks that it comes from."""
+    """Whether any system differs from the others: the statistic, its p-value, and the average ranks."""
 
     chi_square: float
     p: float
@@ -45,14 +45,14 @@ class Nemenyi:
     q: float
     critical_difference: float
     p: pd.DataFrame  # (systems, systems)
-    groups: tuple[tuple[str, ...], ...]  # that do not differ, as many together as can be, best first
+    groups: tuple[tuple[str, ...], ...]  # maximal groups that do not differ, best first
     alpha: float
     datasets: int
 
 
 @dataclass(frozen=True, slots=True)
 class Wilcoxon:
-    """Whether two systems differ: the smaller sum of signed ranks, its p-value, and how many pairs were compared."""
+    """Whether two systems differ: the smaller sum of signed ranks, its p-value, and the number of pairs compared."""
 
     statistic: float
     p: float
@@ -112,8 +112,8 @@ def nemenyi(table: pd.DataFrame, *, alpha: float = 0.05, missing: Missing = "las
     average = ranked.mean().rename("average rank")
     q = float(stats.studentized_range.isf(alpha, systems, math.inf)) / math.sqrt(2)
     error = math.sqrt(systems * (systems + 1) / (6 * datasets))  # the standard error of a difference of average ranks
-    apart = np.abs(np.subtract.outer(average.to_numpy(), average.to_numpy()))
-    p = stats.studentized_range.sf(apart / error * math.sqrt(2), systems, math.inf)
+    differences = np.abs(np.subtract.outer(average.to_numpy(), average.to_numpy()))
+    p = stats.studentized_range.sf(differences / error * math.sqrt(2), systems, math.inf)
     return Nemenyi(
         ranks=average,
         q=q,
@@ -133,7 +133,7 @@ def wilcoxon(
 ) -> Wilcoxon:
     """Test whether two systems differ, by the signed ranks of their differences on each data set.
 
-    Pairs with a missing value and equal pairs are excluded. Differences that only rounding makes differ
+    Pairs with a missing value and equal pairs are excluded. Differences that differ only by rounding
     (0.3 - 0.2 and 0.2 - 0.1) are tied.
 
     Parameters
@@ -141,8 +141,8 @@ def wilcoxon(
     a, b
         Scores of the two systems on the same data sets, in the same order.
     exact
-        The p-value comes from the normal approximation, corrected for ties but not for continuity, as in the paper;
-        or from the exact distribution, which is better for few data sets but ignores ties.
+        False: the p-value of the normal approximation, corrected for ties but not for continuity, as in the paper.
+        True: that of the exact distribution, which is better for few data sets but ignores ties.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def wilcoxon(
     """
     pairs = _pairs(a, b)
     values = pairs.to_numpy()
-    # Relative to the largest score: the differences of rounded figures are then tied where the figures say so.
+    # Relative to the largest score, so that equal differences of rounded figures are tied.
     scaled = values / (np.abs(values).max() or 1)
     differences = np.round(scaled[:, 0] - scaled[:, 1], 12)
     if not differences.any():
@@ -201,7 +201,7 @@ def resampled(
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests, so that the error rate of all together is that of one (Holm, 1979).
+    """Correct the p-values of several tests, so that the error rate of all of them is that of one (Holm, 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -219,18 +219,20 @@ def _rank(table: pd.DataFrame, missing: Missing, systems: int) -> pd.DataFrame:
         raise ScoreError(f"missing is {missing!r}; expected one of {', '.join(map(repr, get_args(Missing)))}.")
     scores = _check_table(table)
     if scores.shape[1] < systems:
-        way_out = " For two systems use wilcoxon." if systems == 3 else ""
+        advice = " For two systems use wilcoxon." if systems == 3 else ""
         raise ScoreError(
-            f"The table has {_wording.count(scores.shape[1], 'system')}; expected {systems} or more.{way_out}"
+            f"The table has {_wording.count(scores.shape[1], 'system')}; expected {systems} or more.{advice}"
         )
     empty = scores.index[scores.isna().all(axis=1)]
     if len(empty):
         raise ScoreError(f"Data set {empty[0]!r} has no result of any system: drop it from the table.")
-    kept = scores.dropna() if missing == "omit" else scores
-    if len(kept) < 2:
-        left = f", {len(kept)} of them without a missing result" if len(kept) < len(scores) else ""
-        raise ScoreError(f"The table has {_wording.count(len(scores), 'data set')}{left}; expected 2 or more.")
-    return pd.DataFrame(stats.rankdata(-kept.fillna(-np.inf), axis=1), index=kept.index, columns=kept.columns)
+    rankable = scores.dropna() if missing == "omit" else scores
+    if len(rankable) < 2:
+        omitted = f", {len(rankable)} of them without a missing result" if len(rankable) < len(scores) else ""
+        raise ScoreError(f"The table has {_wording.count(len(scores), 'data set')}{omitted}; expected 2 or more.")
+    return pd.DataFrame(
+        stats.rankdata(-rankable.fillna(-np.inf), axis=1), index=rankable.index, columns=rankable.columns
+    )
 
 
 def _check_differences(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -274,13 +276,13 @@ def _pairs(a: Scores, b: Scores) -> pd.DataFrame:
     for name, values in (("a", a), ("b", b)):
         dimensions = np.asarray(values, dtype=object).ndim
         if dimensions != 1:
-            raise ScoreError(f"{name} has {dimensions} dimensions; expected one score for each data set.")
+            raise ScoreError(f"{name} has {dimensions} dimensions; expected one score per data set.")
     if len(a) != len(b):
-        raise ScoreError(f"a has {len(a)} scores and b {len(b)}; expected one of each for the same data sets.")
+        raise ScoreError(f"a has {len(a)} scores and b has {len(b)}; expected one score per data set in both.")
     if isinstance(a, pd.Series) and isinstance(b, pd.Series) and not a.index.equals(b.index):
         at = int(np.argmax(a.index.to_numpy() != b.index.to_numpy()))
         raise ScoreError(
-            f"At position {at}, a is of data set {a.index[at]!r} and b of {b.index[at]!r}; give both in the same order."
+            f"At position {at}, a has data set {a.index[at]!r} and b has {b.index[at]!r}; pass both in the same order."
         )
     pairs = _check_table(pd.DataFrame({"a": a, "b": b})).dropna()
     if len(pairs) < 2:
@@ -293,7 +295,7 @@ def _pairs(a: Scores, b: Scores) -> pd.DataFrame:
 def _groups(ordered: pd.Series[float], critical_difference: float) -> tuple[tuple[str, ...], ...]:
     """Return the longest runs of two or more neighbours whose ends do not differ."""
     names, values = ordered.index.tolist(), ordered.to_numpy()
-    # Position after the last system that does not differ from each; it never falls.
+    # For each system, the position after the last one that does not differ from it; never decreases.
     ends = np.searchsorted(values, values + critical_difference, side="left").tolist()
     starts = [at for at, end in enumerate(ends) if end - at > 1 and (at == 0 or end > ends[at - 1])]
     return tuple(tuple(names[at : ends[at]]) for at in starts)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from tests.untyped import untyped
 
 from chmcnn import _workers
 from chmcnn._workers import ProcessExecutor, iterate_completed, open_executor
@@ -54,5 +55,5 @@ def test_an_early_end_cancels_what_has_not_started() -> None:
         calls = [partial(started.append, 0), partial(time.sleep, 0.2), partial(started.append, 2)]
         completed = iterate_completed(executor, calls)
         next(completed)
-        completed.close()  # type: ignore[attr-defined]  # it is a generator
+        untyped(completed).close()
     assert started == [0]

@@ -132,7 +132,7 @@ def test_shutdown_can_terminate_what_runs(tmp_path: Path) -> None:
 
 def test_an_error_in_the_block_terminates_what_runs(tmp_path: Path) -> None:
     mark = tmp_path / "alive"
-    with pytest.raises(KeyboardInterrupt), ProcessExecutor(1) as executor:  # noqa: PT012 -- the block is what is tested
+    with pytest.raises(KeyboardInterrupt), ProcessExecutor(1) as executor:
         executor.submit(exec, FOREVER.format(str(mark)))
         wait_for(mark)
         raise KeyboardInterrupt

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_the_level_above_is_ready_before_a_level_is_trained() -> None:
     for level in range(2):
         columns = model._levels[level]
         trained = training.train(
-            lambda level=level: model._build(level),  # type: ignore[misc]
+            partial(model._build, level),
             training.Rows(rows.x, rows.y[:, columns]),
             loss=lambda logits, y: nn.functional.binary_cross_entropy_with_logits(logits, y.float()),
             settings=settings,
@@ -110,8 +111,7 @@ def test_a_training_goes_on_from_the_checkpoints_of_its_levels(tmp_path: Path) -
     names = {f"{phase}-level-{level + 1}" for phase in ("train", "refit") for level in range(len(model._levels))}
     assert {folder.name for folder in tmp_path.iterdir()} == names
     again = fitted(checkpoint=tmp_path)
-    seconds = [[epoch.seconds for epoch in each.history_] for each in (model, again)]
-    assert seconds[0] == seconds[1]  # nothing was trained again
+    assert repr(again.history_) == repr(model.history_)  # with the time of each epoch: nothing was trained again
     assert np.array_equal(again.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
 
 

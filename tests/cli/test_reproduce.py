@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 from tests.cli.inside import run
 from tests.cli.small import PATCHES
@@ -125,7 +125,7 @@ def test_table2_killed_at_random_is_the_same_as_in_one_go(tmp_path: Path) -> Non
         process = subprocess.Popen(command, start_new_session=True)
         while process.poll() is None and _kept(tmp_path / "killed") < wanted:
             time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.5))  # noqa: S311 -- at random
+        time.sleep(np.random.default_rng().uniform(0, 0.5))  # so that any step may be interrupted
         os.killpg(process.pid, signal.SIGKILL)  # with all its processes
         assert process.wait() in {0, -signal.SIGKILL}
     killed = run(*words, "--json", "-o", "killed", cwd=tmp_path)

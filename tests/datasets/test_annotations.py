@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,14 +75,14 @@ GAF = "\n".join(
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> dict[str, Path]:
+def files(tmp_path: Path) -> dict[str, Any]:
     for name, text in {"features.csv": FEATURES, "my.gaf": GAF, "my.obo": OBO}.items():
         (tmp_path / name).write_text(text)
     return {"features": tmp_path / "features.csv", "annotations": tmp_path / "my.gaf", "ontology": tmp_path / "my.obo"}
 
 
-def test_three_files_make_a_training_set(files: dict[str, Path]) -> None:
-    table = annotate(**files, part_of=True)  # type: ignore[arg-type]
+def test_three_files_make_a_training_set(files: dict[str, Any]) -> None:
+    table = annotate(**files, part_of=True)
     assert table.X.index.tolist() == ["YAL1", "CDC2", "YAL3", "OLD4"]  # YAL5 has only a term out of use
     assert table.feature_names == ("x", "kind")
     assert table.hierarchy.classes == ("GO:1", "GO:2", "GO:3", "GO:4")
@@ -89,27 +90,27 @@ def test_three_files_make_a_training_set(files: dict[str, Path]) -> None:
     assert table.Y[0].tolist() == [True, True, False, True]
 
 
-def test_choices(files: dict[str, Path]) -> None:
-    experimental = annotate(**files, evidence=EXPERIMENTAL)  # type: ignore[arg-type]
+def test_choices(files: dict[str, Any]) -> None:
+    experimental = annotate(**files, evidence=EXPERIMENTAL)
     assert "YAL3" not in experimental.X.index
     assert "GO:3" not in experimental.hierarchy  # a class that no row has
-    frequent = annotate(**files, least=2, sparse=True, part_of=True)  # type: ignore[arg-type]
+    frequent = annotate(**files, least=2, sparse=True, part_of=True)
     assert frequent.hierarchy.classes == ("GO:1", "GO:2")
     assert frequent.X.index.tolist() == ["YAL1", "CDC2", "OLD4"]  # YAL3 has no label left
     assert isinstance(frequent.Y, sparse.csr_array)
-    kinds = annotate(**files)  # type: ignore[arg-type]
+    kinds = annotate(**files)
     assert kinds.hierarchy.parents("GO:4") == ()
-    cells = annotate(**files, namespace="cellular_component")  # type: ignore[arg-type]
+    cells = annotate(**files, namespace="cellular_component")
     assert cells.hierarchy.classes == ("GO:3",)
 
 
-def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Path]) -> None:
+def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Any]) -> None:
     frame = pd.read_csv(files["features"])
     known = obo.read(files["ontology"], part_of=True)
     by_column = annotate(frame, files["annotations"], known, id_column="gene")
     by_index = annotate(frame.set_index("gene"), files["annotations"], known)
     assert np.array_equal(by_column.Y, by_index.Y)
-    assert np.array_equal(by_column.Y, annotate(**files, part_of=True).Y)  # type: ignore[arg-type]
+    assert np.array_equal(by_column.Y, annotate(**files, part_of=True).Y)
     for options in ({"part_of": True}, {"namespace": "x"}):
         with pytest.raises(DatasetError, match=r"apply only to an ontology file: pass them to obo\.read"):
             annotate(frame.set_index("gene"), files["annotations"], known, **options)
@@ -122,9 +123,9 @@ def test_a_frame_and_an_ontology_in_memory_will_do(files: dict[str, Path]) -> No
             annotate(wrong, files["annotations"], known, id_column="gene")
 
 
-def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Path]) -> None:
+def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Any]) -> None:
     files["annotations"].write_text("\n".join([line("P9", "GO:3", symbol="YAL1"), line("YAL1", "GO:1"), ""]))
-    table = annotate(**files)  # type: ignore[arg-type]
+    table = annotate(**files)
     assert table.hierarchy.decode(table.Y) == [{"GO:1"}]
 
 
@@ -132,34 +133,34 @@ def test_an_id_goes_before_a_symbol_of_another_gene(files: dict[str, Path]) -> N
     ("own", "options"), [({"evidence": "IEA"}, {"evidence": {"IDA"}}), ({"qualifier": "not |involved_in"}, {})]
 )
 def test_a_gene_without_annotations_that_count_gets_none_of_its_namesakes(
-    files: dict[str, Path], own: dict[str, str], options: dict[str, object]
+    files: dict[str, Any], own: dict[str, str], options: dict[str, Any]
 ) -> None:
     lines = [line("YAL1", "GO:3", **own), line("P9", "GO:2", synonyms="YAL1"), line("YAL3", "GO:1"), ""]
     files["annotations"].write_text("\n".join(lines))
-    assert annotate(**files, **options).X.index.tolist() == ["YAL3"]  # type: ignore[arg-type]
+    assert annotate(**files, **options).X.index.tolist() == ["YAL3"]
 
 
-def test_a_name_of_several_products_is_left_out_with_a_warning(files: dict[str, Path]) -> None:
+def test_a_name_of_several_products_is_left_out_with_a_warning(files: dict[str, Any]) -> None:
     lines = [line("P1", "GO:3", symbol="YAL1"), line("P2", "GO:2", symbol="YAL1"), line("YAL3", "GO:1"), ""]
     files["annotations"].write_text("\n".join(lines))
     with pytest.warns(UserWarning, match=r"1 gene omitted: the names match several .* 'YAL1': P1, P2"):
-        table = annotate(**files)  # type: ignore[arg-type]
+        table = annotate(**files)
     assert table.X.index.tolist() == ["YAL3"]
 
 
-def test_bad_input_is_told(files: dict[str, Path]) -> None:
+def test_bad_input_is_told(files: dict[str, Any]) -> None:
     with pytest.raises(DatasetError, match=r"No class has 9 rows; the most frequent one has 3\."):
-        annotate(**files, least=9, part_of=True)  # type: ignore[arg-type]
+        annotate(**files, least=9, part_of=True)
     with pytest.raises(DatasetError, match=r"No gene of the features is in .*: the features have '1\.0', say, but"):
-        annotate(**files, id_column="x")  # type: ignore[arg-type]
+        annotate(**files, id_column="x")
     with pytest.raises(DatasetError, match=r"evidence is 'IDA'; expected a set of evidence codes, such as \{'IDA'\}"):
-        annotate(**files, evidence="IDA")  # type: ignore[arg-type]
+        annotate(**files, evidence="IDA")
     with pytest.raises(DatasetError, match=r"has none of the evidence codes \['ida'\]; it has \['IDA', 'IEA'\]"):
-        annotate(**files, evidence={"ida"})  # type: ignore[arg-type]
+        annotate(**files, evidence={"ida"})
     gaf = files["annotations"]
     gaf.write_text(line("YAL1", "GO:5"))
     with pytest.raises(DatasetError, match=r"has 1 gene of the features, but none with a usable annotation"):
-        annotate(**files)  # type: ignore[arg-type]
+        annotate(**files)
     for text, told in {
         "a\tb\n": "line 1: the line has 2 cells; expected 15 to 17, separated by tabs",
         f"!x\n{line('YAL1', 'GO:7')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean 'GO:",
@@ -168,7 +169,7 @@ def test_bad_input_is_told(files: dict[str, Path]) -> None:
     }.items():
         gaf.write_text(text)
         with pytest.raises(OntologyError) as caught:
-            annotate(**files)  # type: ignore[arg-type]
+            annotate(**files)
         assert str(caught.value).startswith(f"{gaf}, {told}")
     with pytest.raises(OntologyError, match="the file cannot be read: No such file"):
         list(read_gaf("nowhere.gaf"))

@@ -2,11 +2,13 @@ import copy
 import itertools
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from tests.untyped import untyped
 
 from chmcnn import DatasetError, Hierarchy, LabelError
 from chmcnn.datasets import Dataset, Table, split
@@ -39,8 +41,8 @@ def test_labels_of_any_form_are_closed(labels: object) -> None:
 
 
 @pytest.mark.parametrize("features", [np.eye(3), sparse.csr_array(np.eye(3)), pd.DataFrame(np.eye(3)), [[1], [2], [3]]])
-def test_features_of_any_form_are_kept(features: object) -> None:
-    found = Table(features, [{"c"}] * 3, TREE)  # type: ignore[arg-type]
+def test_features_of_any_form_are_kept(features: Any) -> None:
+    found = Table(features, [{"c"}] * 3, TREE)
     assert len(found) == 3
     assert len(found.feature_names) == found.X.shape[1]
     assert type(found.take([2, 0]).X) is type(found.X)
@@ -64,7 +66,7 @@ def test_nothing_changes_a_table() -> None:
         with pytest.raises(ValueError, match="read-only"):
             part.data[0] = 0
     with pytest.raises(AttributeError):
-        frame.source = "other"  # type: ignore[misc]
+        untyped(frame).source = "other"
 
 
 def test_tables_that_do_not_fit_together_are_refused() -> None:
@@ -75,13 +77,13 @@ def test_tables_that_do_not_fit_together_are_refused() -> None:
     with pytest.raises(DatasetError, match="X has two columns 'x'"):
         Table(pd.DataFrame([[1, 2]], columns=["x", "x"]), [set()], TREE)
     with pytest.raises(DatasetError, match="hierarchy is 'x'; expected a Hierarchy"):
-        Table(np.zeros((2, 1)), [set()] * 2, "x")  # type: ignore[arg-type]
+        Table(np.zeros((2, 1)), [set()] * 2, untyped("x"))
     thin = Table(sparse.csr_array(np.eye(2)), [set()] * 2, TREE)
     full = Table(np.eye(2), [set()] * 2, TREE)
     with pytest.raises(DatasetError, match="One part has sparse features, another part dense ones"):
         Dataset("mine", full, thin, full)
     with pytest.raises(DatasetError, match="valid is of type ndarray; expected a Table"):
-        Dataset("mine", full, np.eye(2), full)  # type: ignore[arg-type]
+        Dataset("mine", full, untyped(np.eye(2)), full)
     with pytest.raises(LabelError, match="Row 0: Unknown class 'd'"):
         Table(np.zeros((1, 1)), [{"d"}], TREE)
 
@@ -97,7 +99,7 @@ def test_a_data_set_leaves_the_roots_out_of_what_is_evaluated() -> None:
     assert own.evaluated.all()
     for wrong in (np.ones(2, dtype=bool), np.ones(4), np.array(["a"] * 4)):
         with pytest.raises(DatasetError, match=r"expected \(4,\) and bool, one for each class"):
-            Dataset("mine", part, part, part, evaluated=wrong)  # type: ignore[arg-type]
+            Dataset("mine", part, part, part, evaluated=untyped(wrong))
 
 
 def test_a_file_that_is_not_verified_shows_in_the_title() -> None:
@@ -109,12 +111,12 @@ def test_a_file_that_is_not_verified_shows_in_the_title() -> None:
     assert data.unverified == ("mine.arff",)
     assert "expr (not verified)" in repr(data)
     assert repr(other.take([1])) == "Table(1 row, 2 features, 3 classes, not verified)"
-    assert not pickle.loads(pickle.dumps(other)).verified  # noqa: S301
+    assert not pickle.loads(pickle.dumps(other)).verified
 
 
 def test_copies_do_not_change_either() -> None:
     first = Table(np.zeros((3, 2)), sparse.csr_array(np.eye(3)), TREE)
-    for copied in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):  # noqa: S301
+    for copied in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
         with pytest.raises(ValueError, match="read-only"):
             copied.X[0, 0] = 1
     first.Y.resize((1, 3))

@@ -1,8 +1,8 @@
-import time
 from pathlib import Path
 
 import obonet
 import pytest
+from tests.untyped import untyped
 
 from chmcnn import OntologyError
 from chmcnn.datasets import obo, read_hierarchy
@@ -91,7 +91,7 @@ def test_old_ids_are_followed_to_a_term_in_use(tmp_path: Path) -> None:
     assert found.names["b"] == "x, y ! z"
     assert found.namespaces == {"a": "all", "b": "all", "c": "other"}
     with pytest.raises(TypeError):
-        found.names["b"] = "other"  # type: ignore[index]
+        untyped(found.names)["b"] = "other"
 
 
 def test_one_namespace(tmp_path: Path) -> None:
@@ -162,11 +162,9 @@ def generated(folder: Path) -> Path:
     return write(folder, "\n".join([*lines, ""]))
 
 
-def test_an_ontology_of_45_000_terms_takes_a_few_seconds_and_agrees_with_obonet(tmp_path: Path) -> None:
+def test_an_ontology_of_45_000_terms_agrees_with_obonet(tmp_path: Path) -> None:
     path = generated(tmp_path)
-    start = time.process_time()
     found = obo.read(path, part_of=True)
-    assert time.process_time() - start < 5
     assert len(found.hierarchy) == 45_000
     assert len(found.hierarchy.edges) == 80_000
     assert len(found.moved) == 2250 + 3000

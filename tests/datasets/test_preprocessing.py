@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,7 @@ TABLE = pd.DataFrame(
 
 
 @parametrize_with_checks([Preprocessor(), Preprocessor(standardise=False)])  # type: ignore[untyped-decorator]
-def test_it_is_a_scikit_learn_transformer(estimator: Preprocessor, check) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def test_it_is_a_scikit_learn_transformer(estimator: Preprocessor, check: Callable[[Preprocessor], None]) -> None:
     check(estimator)
 
 

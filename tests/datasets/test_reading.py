@@ -3,6 +3,7 @@ import re
 import sys
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,16 +27,16 @@ def write(folder: Path, text: str | bytes, name: str = "my.csv") -> Path:
     return folder / name
 
 
-def refused(path: Path, **options: object) -> str:
+def refused(path: Path, **options: Any) -> str:
     with pytest.raises(TableError) as caught:
-        read_table(path, **options)  # type: ignore[arg-type]
+        read_table(path, **options)
     assert caught.value.path == path
     return str(caught.value).removeprefix(f"{path}")
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "bom", "crlf", "semicolon", "blank lines"])
 def test_a_column_of_labels(tmp_path: Path, form: str) -> None:
-    options: dict[str, str] = {}
+    options: dict[str, Any] = {}
     name, text = "my.csv", PLAIN
     if form == "tsv":
         name, text = (
@@ -51,7 +52,7 @@ def test_a_column_of_labels(tmp_path: Path, form: str) -> None:
     content = {"bom": b"\xef\xbb\xbf" + content, "crlf": content.replace(b"\n", b"\r\n")}.get(form, content)
     if form == "blank lines":
         content = content.replace(b"Bo", b"\n\nBo") + b"\n"
-    table = read_table(write(tmp_path, content, name), ANIMALS, id_column="name", **options)  # type: ignore[arg-type]
+    table = read_table(write(tmp_path, content, name), ANIMALS, id_column="name", **options)
     assert table.feature_names == ("size", "colour")
     assert table.X.index.tolist() == ["Rex", "Tom", "Nemo", "Bo"]
     np.testing.assert_array_equal(table.X["size"], [3.5, np.nan, 0.1, 2])

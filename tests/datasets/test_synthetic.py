@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import average_precision_score
+from tests.untyped import untyped
 
 from chmcnn import ChmcnnError
 from chmcnn.datasets import Dataset
@@ -127,6 +128,6 @@ def test_imbalance_and_labels_are_as_asked_for() -> None:
 def test_sizes_of_learnable_data_that_make_no_sense_are_refused() -> None:
     for name, value in {"rows": 4, "features": 0, "labels": 0.5, "imbalance": -1, "noise": float("nan")}.items():
         with pytest.raises(ChmcnnError, match=f"{name} is {value}; expected"):
-            learnable(**{name: value})  # type: ignore[arg-type]
+            learnable(**untyped({name: value}))
     with pytest.raises(ChmcnnError, match="rows is 0"):
         two_rectangles(1, rows=0)

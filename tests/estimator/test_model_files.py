@@ -1,8 +1,15 @@
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from tests.estimator.models import DATA, QUICK, fitted
+from torch import nn
 
-from chmcnn import CHMCNNClassifier
+from chmcnn import CHMCNNClassifier, ModelError
 from chmcnn.estimator import _model_files
 
 
@@ -40,3 +47,116 @@ def test_an_onnx_file_is_written_over_only_if_asked_for(model: CHMCNNClassifier,
     model.to_onnx(file, force=True)
     assert file.stat().st_size > 100
     assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
+
+
+def test_a_saved_model_predicts_the_same(tmp_path: Path) -> None:
+    frame = pd.DataFrame(DATA.train.X).rename(columns=str).assign(kind=pd.Categorical(["a", "b", None] * 60))
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK, threshold="tune", class_weight={"c01": 2.0}).fit(
+        frame, DATA.train.Y
+    )
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model")
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["model.json", "model.safetensors"]
+    assert np.array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+    assert loaded.hierarchy_ == DATA.hierarchy
+    assert repr(loaded.history_) == repr(model.history_)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame.rename(columns={"kind": "sort"}))
+
+
+def test_writing_over_a_model_must_be_asked_for(tmp_path: Path) -> None:
+    model = fitted()
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelError, match="already exists"):
+        model.save(tmp_path / "model")
+    model.save(tmp_path / "model", force=True)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ModelError, match="not a model folder, so it is not overwritten"):
+        model.save(tmp_path / "mine", force=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match=": cannot be written"):
+        model.save(tmp_path / "file" / "model")
+
+
+def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+
+    def refused(change: Any) -> str:
+        folder = tmp_path / "broken"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(tmp_path / "model", folder)
+        change(folder)
+        with pytest.raises(ModelError) as caught:
+            CHMCNNClassifier.load(folder)
+        return str(caught.value)
+
+    def facts(folder: Path, **changes: object) -> None:
+        content = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(content | changes))
+
+    weights = tmp_path / "model" / "model.safetensors"
+    assert "the folder has no model.json" in refused(lambda folder: (folder / "model.json").unlink())
+    assert "is incomplete or was changed" in refused(lambda folder: (folder / "model.json").write_text('{"format'))
+    assert "not a model; expected" in refused(lambda folder: facts(folder, format="other"))
+    assert "the model has version 2, but chmcnn" in refused(lambda folder: facts(folder, version=2))
+    assert "the file cannot be read" in refused(lambda folder: (folder / "model.safetensors").unlink())
+    assert "is incomplete or was changed" in refused(
+        lambda folder: (folder / "model.safetensors").write_bytes(weights.read_bytes()[:-1])
+    )
+    settings = json.loads((tmp_path / "model" / "model.json").read_text())["settings"]
+    for change in (
+        {"features": 3},
+        {"settings": settings | {"widths": [17]}},
+        {"settings": settings | {"checkpoint": "x"}},
+    ):
+        assert "the file was changed after it was written" in refused(
+            lambda folder, change=change: facts(folder, **change)
+        )
+
+    def signed(folder: Path, **changes: object) -> None:
+        facts(folder, **changes)
+        content = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+
+    for change in ({"features": 3}, {"features": [1]}, {"categories": "x"}, {"settings": settings | {"widths": [17]}}):
+        assert "the model is inconsistent" in refused(lambda folder, change=change: signed(folder, **change))
+
+
+def test_a_network_of_the_users_own_must_be_given_again(tmp_path: Path) -> None:
+    model = fitted(network=nn.Linear(8, 15))
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelError, match="pass network="):
+        CHMCNNClassifier.load(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model", network=nn.Linear(8, 15))
+    assert np.array_equal(loaded.predict(DATA.test.X), model.predict(DATA.test.X))
+
+
+def test_the_optimizer_is_saved_so_that_partial_fit_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    for _ in range(3):
+        model.partial_fit(DATA.train.X, DATA.train.Y)
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model")
+    for each in (model, loaded):
+        each.partial_fit(DATA.train.X, DATA.train.Y)
+    assert np.array_equal(model.predict_proba(DATA.test.X), loaded.predict_proba(DATA.test.X))
+
+
+def test_partial_fit_goes_on_from_a_model_that_was_loaded(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    model = CHMCNNClassifier.load(tmp_path / "model")
+    before = model.predict_proba(DATA.test.X)
+    model.partial_fit(DATA.train.X, DATA.train.Y)
+    assert not np.array_equal(model.predict_proba(DATA.test.X), before)
+    assert np.abs(model.predict_proba(DATA.test.X) - before).max() < 0.3
+
+
+def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
+    class Other(CHMCNNClassifier):
+        pass
+
+    fitted().save(tmp_path / "model")
+    with pytest.raises(ModelError, match="a model of CHMCNNClassifier, not of Other"):
+        Other.load(tmp_path / "model")

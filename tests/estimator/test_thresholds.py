@@ -1,9 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
+from tests.estimator.models import DATA, QUICK, fitted
 
-from chmcnn import Hierarchy
-from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy
+from chmcnn.datasets.synthetic import learnable, random_hierarchy
 from chmcnn.estimator._thresholds import tune_thresholds
 
 
@@ -34,3 +37,24 @@ def test_no_child_has_a_lower_threshold_than_its_parents() -> None:
     found = tune_thresholds(truth, scores, hierarchy)
     parent, child = hierarchy.edges.T
     assert (found[child] >= found[parent]).all()
+
+
+def test_tuned_thresholds_are_coherent_and_better_on_what_they_were_tuned_on() -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK, threshold="tune", refit=False)
+    model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
+    parent, child = DATA.hierarchy.edges.T
+    assert (model.thresholds_[parent] <= model.thresholds_[child]).all()
+    assert len(DATA.hierarchy.violations(model.predict(DATA.test.X))) == 0
+    assert model.predict(DATA.valid.X).sum() > 0
+    with pytest.raises(ChmcnnError, match="threshold='tune' needs validation rows"):
+        fitted(threshold="tune", validation=0)
+
+
+def test_thresholds_are_tuned_with_a_network_that_has_not_seen_the_rows() -> None:
+    data = learnable(rows=600, features=10, classes=30, depth=4, noise=1.0)
+    options: dict[str, Any] = {"widths": (64,), "random_state": 0, "epochs": 30}
+    tuned = CHMCNNClassifier(data.hierarchy, **options, threshold="tune")
+    kept = CHMCNNClassifier(data.hierarchy, **options, threshold="tune", refit=False)
+    for model in (tuned, kept):
+        model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
+    assert np.array_equal(tuned.thresholds_, kept.thresholds_)

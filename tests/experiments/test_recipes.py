@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.results import write_runs
+from tests.untyped import untyped
 
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
@@ -27,7 +28,7 @@ def test_the_paper_has_settings_of_its_own_for_each_data_set() -> None:
     }
     assert recipes.options("paper", "expr_FUN" + recipes.RECONSTRUCTED)["widths"] == [1000, 1000]
     with pytest.raises(ChmcnnError, match="recipe is 'quick'; expected one of 'default', 'paper'"):
-        recipes.options("quick", "enron")  # type: ignore[arg-type]
+        recipes.options(untyped("quick"), "enron")
 
 
 def find_sources(name: str, *names: str, reconstructed: Path | None = None) -> tuple[list[Source], dict[str, str]]:

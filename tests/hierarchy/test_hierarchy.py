@@ -2,7 +2,7 @@ import copy
 import dataclasses
 import gzip
 import pickle
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from tests.untyped import untyped
 
 from chmcnn import Hierarchy, HierarchyError, LabelError, ScoreError
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -89,7 +90,7 @@ def test_violations_say_where() -> None:
 
 def test_it_never_changes() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        PETS.classes = ()  # type: ignore[misc]
+        untyped(PETS).classes = ()
     with pytest.raises(ValueError, match="read-only"):
         PETS.edges[0, 0] = 1
     assert copy.deepcopy(PETS) is PETS
@@ -97,7 +98,7 @@ def test_it_never_changes() -> None:
 
 
 def test_equality_and_pickling() -> None:
-    again = pickle.loads(pickle.dumps(PETS))  # noqa: S301
+    again = pickle.loads(pickle.dumps(PETS))
     assert again == PETS
     assert hash(again) == hash(PETS)
     assert Hierarchy.from_edges([("animal", "dog")]) != PETS
@@ -125,15 +126,15 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "empty name": (lambda: Hierarchy.from_edges([("a", " ")]), "Edge 0 is .*; a class name must not be empty"),
     "name of another type": (
-        lambda: Hierarchy.from_edges([("a", 3)]),  # type: ignore[list-item]
+        lambda: Hierarchy.from_edges(untyped([("a", 3)])),
         "Edge 0 is .*3.; expected a pair .* both strings",
     ),
     "empty": (lambda: Hierarchy.from_edges([]), "The hierarchy is empty; expected at least one class"),
     "edge that is no pair": (
-        lambda: Hierarchy.from_edges([("a", "b", "c")]),  # type: ignore[list-item]
+        lambda: Hierarchy.from_edges(untyped([("a", "b", "c")])),
         r"Edge 0 is \('a', 'b', 'c'\); expected a pair",
     ),
-    "edge that is a string": (lambda: Hierarchy.from_edges(["ab"]), "Edge 0 is 'ab'; expected a pair"),  # type: ignore[list-item]
+    "edge that is a string": (lambda: Hierarchy.from_edges(untyped(["ab"])), "Edge 0 is 'ab'; expected a pair"),
     "edge to an unknown class": (
         lambda: Hierarchy.from_edges([("animal", "dgo")], classes=["animal", "dog"]),
         "Unknown class 'dgo'. Did you mean 'dog'\\? It is in an edge: add it to classes",
@@ -149,7 +150,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "unknown class": (lambda: PETS.index("Dog"), "Unknown class 'Dog'. Did you mean 'dog'"),
     "unknown class, none alike": (lambda: PETS.parents("quartz"), "Unknown class 'quartz'.$"),
     "class of another type": (
-        lambda: PETS.children(3),  # type: ignore[arg-type]
+        lambda: PETS.children(untyped(3)),
         "Unknown class 3. It is of type int, but names are strings",
     ),
     "path with an empty part": (
@@ -157,17 +158,20 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "Path '01//02' is not a string of non-empty parts separated by '/'",
     ),
     "undirected graph": (
-        lambda: Hierarchy.from_networkx(nx.Graph([("a", "b")])),  # type: ignore[arg-type]
+        lambda: Hierarchy.from_networkx(untyped(nx.Graph([("a", "b")]))),
         "The graph is of type Graph; expected a networkx.DiGraph",
     ),
     "paths that are one string": (
         lambda: Hierarchy.from_paths("a/b"),
         "Paths are 'a/b' and the separator is '/'; expected a list",
     ),
-    "path that is no string": (lambda: Hierarchy.from_paths([("a", "b")]), "is not a string of non-empty parts"),  # type: ignore[list-item]
+    "path that is no string": (
+        lambda: Hierarchy.from_paths(untyped([("a", "b")])),
+        "is not a string of non-empty parts",
+    ),
     "edges of different lengths": (lambda: Hierarchy(["a", "b"], [[0, 1], [0]]), "Edges have different lengths"),
-    "edge that is a number": (lambda: Hierarchy.from_edges([1]), "Edge 0 is 1; expected a pair"),  # type: ignore[list-item]
-    "JSON that is a path": (lambda: Hierarchy.from_json(Path("h.json")), "The text of the hierarchy is not"),  # type: ignore[arg-type]
+    "edge that is a number": (lambda: Hierarchy.from_edges(untyped([1])), "Edge 0 is 1; expected a pair"),
+    "JSON that is a path": (lambda: Hierarchy.from_json(untyped(Path("h.json"))), "The text of the hierarchy is not"),
     "no JSON": (lambda: Hierarchy.from_json("{"), "not valid JSON"),
     "other JSON": (lambda: Hierarchy.from_json("[]"), "not a hierarchy"),
     "JSON of a newer version": (
@@ -240,8 +244,8 @@ def test_every_kind_of_line_end_is_read(tmp_path: Path) -> None:
 BAD_LABELS: dict[str, tuple[Callable[[], object], str]] = {
     "unknown label": (lambda: PETS.encode([{"dog"}, {"dgo"}]), "Row 1: Unknown class 'dgo'. Did you mean 'dog'"),
     "string for a set": (lambda: PETS.encode(["dog"]), "Row 0 is 'dog'; expected a set .* such as {'dog'}"),
-    "number for a set": (lambda: PETS.encode([{"dog"}, 3]), "Row 1 is 3; expected a set"),  # type: ignore[list-item]
-    "nothing for a set": (lambda: PETS.encode([None]), "Row 0 is None; expected a set"),  # type: ignore[list-item]
+    "number for a set": (lambda: PETS.encode(untyped([{"dog"}, 3])), "Row 1 is 3; expected a set"),
+    "nothing for a set": (lambda: PETS.encode(untyped([None])), "Row 0 is None; expected a set"),
     "too few columns": (lambda: PETS.close([[1, 0]]), r"shape \(1, 2\), but the hierarchy has 4 classes"),
     "one dimension": (lambda: PETS.decode([1, 0, 1, 1]), r"shape \(4,\), but"),
     "neither 0 nor 1": (
@@ -289,18 +293,30 @@ def test_tensors_are_taken_for_labels_and_scores() -> None:
 
 
 def test_encoding_a_long_chain_is_not_quadratic() -> None:
-    chain = Hierarchy([f"c{i:04}" for i in range(4000)], [(i, i + 1) for i in range(3999)])
-    start = time.perf_counter()
-    assert chain.encode([set(chain.classes), {"c3999"}]).all()
-    assert time.perf_counter() - start < 10  # takes about 1; with the ancestors of each label it took minutes
+    assert calls_to_encode_a_chain(2000) < 3 * calls_to_encode_a_chain(1000)
 
 
-def test_a_million_classes_take_seconds_and_linear_memory() -> None:
+def calls_to_encode_a_chain(size: int) -> int:
+    chain = Hierarchy([f"c{i:04}" for i in range(size)], [(i, i + 1) for i in range(size - 1)])
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        labels = chain.encode([set(chain.classes), {chain.classes[-1]}])
+    finally:
+        sys.setprofile(None)
+    assert labels.all()
+    return calls
+
+
+def test_a_hierarchy_may_have_a_million_classes() -> None:
     parents = np.random.default_rng(0).integers(0, np.arange(1, 1_000_000))
     edges = [(f"c{parent}", f"c{child}") for child, parent in enumerate(parents.tolist(), start=1)]
-    start = time.perf_counter()
     hierarchy = Hierarchy.from_edges(edges)
-    assert time.perf_counter() - start < 30  # takes about 5; the machine may be busy
     assert len(hierarchy) == 1_000_000
     assert len(hierarchy.ancestors("c999999")) == hierarchy.depths[hierarchy.index("c999999")]
     with pytest.raises(HierarchyError, match=r"Unknown class 'C123'\. Did you mean 'c1"):

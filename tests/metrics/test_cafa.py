@@ -64,9 +64,9 @@ def test_the_best_f_of_one_class_is_the_best_f1() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(ScoreError, match="Scores go from -1 to 2; expected probabilities"):
+    with pytest.raises(ScoreError, match="Scores range from -1 to 2; expected probabilities"):
         fmax([[1, 0]], [[-1.0, 2.0]])
-    with pytest.raises(ScoreError, match=r"information has shape \(1,\), however there are 2 classes"):
+    with pytest.raises(ScoreError, match=r"information has shape \(1,\), but there are 2 classes"):
         smin([[1, 0]], [[0.1, 0.2]], [1])
     with pytest.raises(ScoreError, match=r"information\[1\] is inf; expected a finite number"):
         smin([[1, 0]], [[0.1, 0.2]], [1, np.inf])

@@ -26,8 +26,8 @@ def test_without_rows_or_edges_there_is_none() -> None:
 
 
 def test_the_bootstrap_takes_them() -> None:
-    found = bootstrap(lambda _, scores: violations(scores, PETS), SCORES > 0.5, SCORES, repeats=100)
-    assert found.number == (3, 0, 6)
+    intervals = bootstrap(lambda _, scores: violations(scores, PETS), SCORES > 0.5, SCORES, repeats=100)
+    assert intervals.number == (3, 0, 6)
 
 
 def test_bad_input_is_told() -> None:

@@ -21,10 +21,10 @@ from chmcnn.metrics import auprc, exact_match
             [False, True, True],
             "The score in row 0, column 2 is nan; expected finite",
         ),
-        ([[1, 0]], [[0.5, 0.1]], [0, 2], r"classes\[1\] is 2, but there are 2 classes: positions go from 0 to 1"),
+        ([[1, 0]], [[0.5, 0.1]], [0, 2], r"classes\[1\] is 2, but there are 2 classes: positions range from 0 to 1"),
         ([[1, 0]], [[0.5, 0.1]], [True], "expected a mask of the 2 classes"),
         ([[1, 0]], [[0.5, 0.1]], ["dog"], "or their positions: see hierarchy.index"),
-        ([[1, 0]], [[0.5, 0.1]], [False, False], "nothing to measure: 1 row and 0 classes that count"),
+        ([[1, 0]], [[0.5, 0.1]], [False, False], "nothing to measure: 1 row and 0 classes"),
     ],
 )
 def test_bad_input_is_told_with_its_place(truth: object, scores: object, classes: list[int], told: str) -> None:

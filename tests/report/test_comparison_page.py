@@ -1,5 +1,6 @@
 """A comparison as a page and as a picture."""
 
+import numpy as np
 from tests.results import WHY, summed_up
 
 from chmcnn.report.comparison_page import draw, page
@@ -29,6 +30,6 @@ def test_the_page_of_one_data_set_and_folds() -> None:
 def test_a_picture_has_a_dot_for_each_result() -> None:
     axis = draw(summed_up(lacking={("mine", "f+")}), "mine").axes[0]
     dots = [line for line in axis.lines if line.get_marker() == "o"]
-    assert [len(line.get_xdata()) for line in dots] == [5, 5]  # type: ignore[arg-type]
+    assert [np.size(line.get_xdata()) for line in dots] == [5, 5]
     assert [text.get_text() for text in axis.texts] == ["no result"]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["C-HMCNN", "h+", "f+"]

@@ -1,5 +1,6 @@
 """A search as a page and as a picture."""
 
+import numpy as np
 from tests.report.search_results import search_result
 
 from chmcnn.report.search_page import draw, page
@@ -33,8 +34,8 @@ def test_the_picture_has_the_scores_the_best_so_far_and_the_importances() -> Non
     history, importances = draw(search_result()).axes
     lines = {str(line.get_label()): line for line in history.lines}
     assert set(lines) == {"finished", "best so far", "pruned", "failed"}
-    assert list(lines["finished"].get_xdata()) == [0, 3, 4]  # type: ignore[arg-type]
-    assert list(lines["best so far"].get_ydata()) == [0.5, 0.7, 0.7]  # type: ignore[arg-type]
+    assert np.asarray(lines["finished"].get_xdata()).tolist() == [0, 3, 4]
+    assert np.asarray(lines["best so far"].get_ydata()).tolist() == [0.5, 0.7, 0.7]
     assert [label.get_text() for label in importances.get_yticklabels()] == ["learning_rate", "widths", "class_weight"]
     assert [text.get_text() for text in importances.texts] == ["75%", "25%", "0%"]
     assert len(draw(search_result(importances=False)).axes) == 1

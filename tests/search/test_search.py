@@ -1,9 +1,7 @@
 """The search for settings: what is tried, what is kept, and what is never looked at."""
 
-import errno
 import json
 import signal
-import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,8 +11,8 @@ import filelock
 import numpy as np
 import optuna
 import pytest
-from optuna.storages.journal import JournalFileBackend
-from sqlalchemy.exc import IntegrityError
+from tests.search.searching import DATA, FIXED, SPACE, run_search
+from tests.untyped import untyped
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._workers import KilledError
@@ -23,16 +21,7 @@ from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.errors import FileError
 from chmcnn.search import SearchPlan, SearchResult
-from chmcnn.search._space import APPENDIX, Space
 from chmcnn.search._trials import SearchSpec
-
-DATA = learnable(rows=120, features=6, classes=8, depth=2, noise=0.3)
-FIXED = {"epochs": 2, "widths": [16]}
-SPACE: dict[str, Any] = {"learning_rate": [1e-5, 1e-2], "dropout": [0.1, 0.5], "class_weight": [None, "balanced"]}
-
-
-def found(folder: Path, plan: SearchPlan, **options: Any) -> SearchResult:
-    return search.search(options.pop("data", DATA), plan, folder / "search", **options)
 
 
 def points(result: SearchResult) -> list[str]:
@@ -47,14 +36,7 @@ def study(folder: Path) -> optuna.Study:
 def grid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, SearchResult]:
     """A grid that two processes have searched."""
     folder = tmp_path_factory.mktemp("grid")
-    return folder, found(folder, SearchPlan(SPACE, "grid", settings=FIXED), jobs=2)
-
-
-def test_the_space_of_the_paper_has_576_settings() -> None:
-    assert len(Space.of(APPENDIX).grid(0)) == SearchPlan(sampler="grid").total == 576
-    widths = [layers[0] for layers in APPENDIX["widths"]]
-    assert widths == [250, 500, 750, 1000, 1250, 1500, 1750, *range(2000, 10001, 1000)]
-    assert SearchPlan().total == 50
+    return folder, run_search(folder, SearchPlan(SPACE, "grid", settings=FIXED), jobs=2)
 
 
 def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, SearchResult]) -> None:
@@ -70,7 +52,7 @@ def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, SearchRes
 
 def test_any_executor_can_run_a_search(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
-        result = found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), jobs=executor)
+        result = run_search(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), jobs=executor)
         assert executor.submit(abs, -1).result() == 1, "it stays open"
     assert points(result) == points(grid[1])
     assert result.best == grid[1].best
@@ -79,9 +61,9 @@ def test_any_executor_can_run_a_search(grid: tuple[Path, SearchResult], tmp_path
 def test_what_is_finished_is_not_run_again(grid: tuple[Path, SearchResult], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, result = grid
     monkeypatch.setattr(CHMCNNClassifier, "fit", None)
-    again = found(folder, SearchPlan(SPACE, "grid", settings=FIXED))
+    again = run_search(folder, SearchPlan(SPACE, "grid", settings=FIXED))
     assert again.trials.equals(result.trials)
-    assert found(folder, SearchPlan(SPACE, "grid", 3, settings=FIXED)).trials.equals(result.trials)
+    assert run_search(folder, SearchPlan(SPACE, "grid", 3, settings=FIXED)).trials.equals(result.trials)
 
 
 def test_the_score_is_that_of_a_training_without_refit(grid: tuple[Path, SearchResult]) -> None:
@@ -114,26 +96,26 @@ def test_a_search_for_something_else_is_refused(
 ) -> None:
     options = {"plan": SearchPlan(SPACE, "grid", settings=FIXED)} | other
     with pytest.raises(FileError, match=told):
-        found(grid[0], **options)
+        run_search(grid[0], **options)
 
 
 def test_trials_are_the_total_and_a_search_goes_on_to_it(tmp_path: Path) -> None:
     space = {"learning_rate": {"low": 1e-5, "high": 1e-2, "log": True}, "batch_size": {"low": 8, "high": 64}}
     seen: list[search.Progress] = []
-    first = found(tmp_path, SearchPlan(space, trials=3, settings=FIXED), progress=seen.append)
+    first = run_search(tmp_path, SearchPlan(space, trials=3, settings=FIXED), progress=seen.append)
     assert [each.done for each in seen] == [0, 1, 2, 3, 3]
     assert seen[-1].best == first.ranking["auprc"].iloc[0]
-    more = found(tmp_path, SearchPlan(space, trials=5, settings=FIXED))
+    more = run_search(tmp_path, SearchPlan(space, trials=5, settings=FIXED))
     assert more.trials.head(3).equals(first.trials)
     assert len(more.trials) == more.total == 5
     assert more.trials["learning_rate"].between(1e-5, 1e-2).all()
     assert set(map(type, more.trials["batch_size"].tolist())) == {int}
-    other = found(tmp_path / "at once", SearchPlan(space, trials=5, settings=FIXED))
+    other = run_search(tmp_path / "at once", SearchPlan(space, trials=5, settings=FIXED))
     assert points(other) == points(more), "the same seed draws the same"
 
 
 def test_the_same_settings_are_not_trained_twice(tmp_path: Path) -> None:
-    result = found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=5, settings=FIXED))
+    result = run_search(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=5, settings=FIXED))
     trained = result.trials[result.trials["reason"] == ""]
     assert len(trained) == trained["dropout"].nunique() == result.trials["auprc"].nunique()
     repeated = result.trials[result.trials["reason"] != ""]
@@ -154,16 +136,16 @@ def interrupted(folder: Path, plan: SearchPlan) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CHMCNNClassifier, "fit", stop)
         with pytest.raises(KeyboardInterrupt):
-            found(folder, plan)
+            run_search(folder, plan)
 
 
 def test_a_trial_that_was_interrupted_is_run_again(tmp_path: Path) -> None:
     plan = SearchPlan({"dropout": {"low": 0.1, "high": 0.9}}, trials=3, settings=FIXED)
     interrupted(tmp_path, plan)
-    so_far = found(tmp_path, plan, jobs=0)
+    so_far = run_search(tmp_path, plan, jobs=0)
     assert so_far.trials["state"].tolist() == ["finished", "running"]
     assert json.loads((tmp_path / "search" / "best.json").read_text()) == so_far.best
-    result = found(tmp_path, plan)
+    result = run_search(tmp_path, plan)
     assert result.trials["state"].tolist() == ["finished"] * 3
     assert result.trials["dropout"].tolist()[:2] == so_far.trials["dropout"].tolist(), "the same settings"
     states = [trial.state.name for trial in study(tmp_path).get_trials()]
@@ -183,7 +165,7 @@ def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypat
         held.release()  # the other process is killed while this one waits for it
 
     monkeypatch.setattr("chmcnn.search._trials.time.sleep", sleep)
-    result = found(tmp_path, plan)
+    result = run_search(tmp_path, plan)
     assert waits == [["COMPLETE", "RUNNING", "COMPLETE"]], "what is left is done first"
     assert result.trials["state"].tolist() == ["finished"] * 3
 
@@ -193,8 +175,8 @@ def test_a_trial_that_kills_its_process_each_time_is_given_up(tmp_path: Path, mo
     monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
-            found(tmp_path, plan)
-    result = found(tmp_path, plan)
+            run_search(tmp_path, plan)
+    result = run_search(tmp_path, plan)
     assert result.trials["reason"].tolist() == ["the process was killed 5 times; the memory may have been too small"]
     assert result.best == {}
 
@@ -211,7 +193,7 @@ def test_trials_that_kill_all_processes_each_time_are_given_up(tmp_path: Path, m
             return future
 
     monkeypatch.setattr(CHMCNNClassifier, "fit", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-    result = found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=Killing())
+    result = run_search(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED), jobs=Killing())
     assert (
         result.trials["reason"].tolist() == ["the process was killed 5 times; the memory may have been too small"] * 2
     )
@@ -226,13 +208,13 @@ def test_processes_that_are_killed_before_they_begin_a_trial_end_the_search(tmp_
         "No process started a trial: the process was killed by signal 9; the memory may have been too small. Run fewer"
     )
     with pytest.raises(ChmcnnError, match=told):
-        found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED, device=Deadly()), jobs=2)  # type: ignore[arg-type]
+        run_search(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED, device=untyped(Deadly())), jobs=2)
 
 
 def test_bad_trials_are_pruned(tmp_path: Path) -> None:
     rates = [0.04, 0.03, 0.02, 0.01, 0.005, 1e-8, 1e-9]  # seed 0 draws the last two last
     settings = {"epochs": 21, "widths": [16], "averaging": 0, "patience": 21}
-    trials = found(tmp_path, SearchPlan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
+    trials = run_search(tmp_path, SearchPlan({"learning_rate": rates}, "grid", settings=settings, prune=True)).trials
     assert set(trials["learning_rate"].tail(2)) == {1e-8, 1e-9}
     assert trials["state"].tolist() == ["finished"] * 5 + ["pruned"] * 2
     assert trials["epochs_run"].tolist() == [21] * 5 + [20] * 2
@@ -251,16 +233,16 @@ def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: SearchPlan, pruner
 def test_test_rows_are_not_looked_at(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
     garbage = Table(np.full_like(DATA.test.X, 1e9), np.ones_like(DATA.test.Y), DATA.hierarchy)
     data = Dataset(DATA.name, DATA.train, DATA.valid, garbage)
-    result = found(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), data=data)
+    result = run_search(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), data=data)
     one, other = (each.trials.set_index(["learning_rate", "dropout"])["auprc"] for each in (grid[1], result))
     assert other.to_numpy() == pytest.approx(one.to_numpy(), abs=1e-6)
-    assert len(found(grid[0], SearchPlan(SPACE, "grid", settings=FIXED), data=data).trials) == 8, (
+    assert len(run_search(grid[0], SearchPlan(SPACE, "grid", settings=FIXED), data=data).trials) == 8, (
         "it is the same search"
     )
 
 
 def test_a_table_is_validated_on_a_share_of_its_rows(tmp_path: Path) -> None:
-    result = found(tmp_path, SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), data=DATA.train, title="mine")
+    result = run_search(tmp_path, SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), data=DATA.train, title="mine")
     model = CHMCNNClassifier(DATA.hierarchy, **result.best, random_state=0).fit(DATA.train.X, DATA.train.Y)
     assert result.trials["auprc"].tolist() == pytest.approx([model.best_score_], abs=1e-6)
     assert result.title == "mine"
@@ -268,154 +250,10 @@ def test_a_table_is_validated_on_a_share_of_its_rows(tmp_path: Path) -> None:
 
 def test_what_cannot_be_trained_with_fails_and_the_others_go_on(tmp_path: Path) -> None:
     space = {"class_weight": [{"nobody": 2.0}, "balanced"]}
-    result = found(tmp_path, SearchPlan(space, "grid", settings=FIXED))
+    result = run_search(tmp_path, SearchPlan(space, "grid", settings=FIXED))
     assert sorted(result.trials["state"]) == ["failed", "finished"]
     assert result.trials["reason"].str.contains("Unknown class 'nobody'").sum() == 1
-    none = found(tmp_path / "none", SearchPlan({"validation": [0]}, "grid", settings=FIXED), data=DATA.train)
+    none = run_search(tmp_path / "none", SearchPlan({"validation": [0]}, "grid", settings=FIXED), data=DATA.train)
     assert "No rows to validate on" in none.trials["reason"].iloc[0]
     assert none.best == {}
     assert not (tmp_path / "none" / "search" / "best.json").exists()
-
-
-def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
-    shared = str(tmp_path / "journal.log")
-    plan = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
-    one = found(tmp_path / "one", plan, storage=shared)
-    other = found(tmp_path / "other", plan, storage=shared)
-    assert one.trials.equals(other.trials)
-    assert json.loads((tmp_path / "other" / "search" / "best.json").read_text()) == one.best
-    assert not (tmp_path / "one" / "search" / "study.db").exists()
-    with pytest.raises(ChmcnnError, match=r"^The storage cannot be opened: Can't load plugin: .*nonsense"):
-        found(tmp_path / "bad", plan, storage="nonsense://")
-
-
-def test_a_database_that_another_machine_is_making_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-    make = optuna.storages.RDBStorage.__init__
-
-    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:
-        if len(waits) < 2:
-            raise IntegrityError("CREATE TABLE", None, Exception("it is there"))
-        make(self, *arguments)
-
-    monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
-    monkeypatch.setattr("chmcnn.search._study.time.sleep", waits.append)
-    plan, storage = SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
-    assert found(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
-    assert waits == [1, 1]
-    waits.clear()
-    monkeypatch.setattr("chmcnn.search._study._TRIES", 2)
-    with pytest.raises(ChmcnnError, match=r"The storage cannot be opened: .*it is there"):
-        found(tmp_path, plan, storage=storage)
-
-
-def test_the_driver_of_a_database_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ChmcnnError, match=r"^The storage needs psycopg, which is not installed: pip install it\.$"):
-        found(tmp_path, SearchPlan(), storage="postgresql://nobody@localhost/search")
-
-
-def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
-    with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
-        found(tmp_path, SearchPlan())
-
-
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = r"search: the folder is not writable: .*; choose another one"
-    mkdir = Path.mkdir
-
-    def refused(self: Path, *arguments: Any, **options: Any) -> None:
-        if self.name == ".locks":
-            raise PermissionError(errno.EACCES, "Permission denied")
-        mkdir(self, *arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "mkdir", refused)
-        with pytest.raises(FileError, match=told):
-            found(tmp_path, SearchPlan())
-    (tmp_path / "search" / "study.db").touch()
-    (tmp_path / "search" / ".locks").touch()
-    with pytest.raises(FileError, match=told):
-        found(tmp_path, SearchPlan())
-
-
-@pytest.mark.parametrize("others", [True, False])
-def test_a_search_that_cannot_be_opened_leaves_the_lock_of_others_alone(tmp_path: Path, others: bool) -> None:
-    lock = tmp_path / "search" / ".locks" / "study.lock"
-    if others:
-        lock.parent.mkdir(parents=True)
-        lock.touch()
-    with pytest.raises(ChmcnnError, match="The storage cannot be opened"):
-        found(tmp_path, SearchPlan(), storage="nonsense://")
-    assert lock.exists() == lock.parent.exists() == others
-
-
-def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path: Path) -> None:
-    shared = str(tmp_path / "journal.log")
-    plan = SearchPlan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
-    found(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
-    storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
-    optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
-    assert found(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
-
-
-def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(ChmcnnError, match=r'needs optuna: pip install "chmcnn\[search\]"'):
-        found(tmp_path, SearchPlan())
-
-
-def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "mine.txt").write_text("mine")
-    with pytest.raises(FileError, match="not the folder of a search, so nothing is written to it"):
-        found(tmp_path, SearchPlan())
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="the folder is not writable"):
-        search.search(DATA, SearchPlan(), tmp_path / "file" / "search")
-
-
-@pytest.mark.parametrize(
-    ("space", "told"),
-    [
-        ({}, "the space is empty"),
-        ({"learning_rat": [0.1]}, "unknown setting 'learning_rat'; did you mean 'learning_rate'?"),
-        ({"learning_rate": [0.1, -1]}, "learning_rate is -1; expected a number above 0"),
-        ({"learning_rate": 0.1}, "learning_rate is 0.1; expected a list of values, or a range"),
-        ({"learning_rate": []}, r"learning_rate is \[\]; expected a list of values"),
-        ({"widths": [500, 500]}, "widths is 500; expected a list of integers"),
-        ({"widths": {"low": 1, "high": 9}}, "widths is 1; expected a list of integers"),
-        ({"dropout": [0.1, 0.5, 0.1]}, "dropout has the value 0.1 twice"),
-        ({"dropout": {"low": 0.1, "hihg": 0.9}}, "dropout is {'low': 0.1, 'hihg': 0.9}; expected a list of values"),
-        ({"dropout": {"low": 0.5, "high": 0.1}}, "dropout goes from 0.5 to 0.1; expected"),
-        ({"dropout": {"low": 0, "high": 0.5, "log": True}}, "dropout goes from 0 to 0.5 with log; expected"),
-        ({"dropout": {"low": "a", "high": 0.5}}, "dropout has 'a' in its range; expected a number"),
-        ({"epochs": {"low": 1, "high": 9, "step": 0.5}}, "epochs has the step 0.5; expected"),
-        ({"epochs": {"low": 1, "high": 9.5}}, "epochs is 9.5; expected an integer"),
-        ({"validation": [0.1, 0.2]}, "validation has 2 values; use one: it decides on which rows"),
-        ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; use a list with one value"),
-    ],
-)
-def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: str) -> None:
-    with pytest.raises(FileError, match=told):
-        SearchPlan(space)
-
-
-def test_what_else_cannot_be() -> None:
-    with pytest.raises(FileError, match="dropout has a range without a step, which a grid cannot cover"):
-        SearchPlan({"dropout": {"low": 0.1, "high": 0.5}}, "grid")
-    with pytest.raises(ChmcnnError, match="epochs is both in the space and in the settings of all trials"):
-        SearchPlan({"epochs": [1, 2]}, settings={"epochs": 3})
-    with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):
-        SearchPlan(sampler="random")  # type: ignore[arg-type]
-    with pytest.raises(ChmcnnError, match="trials is 0; expected 1 or more"):
-        SearchPlan(trials=0)
-
-
-def test_ranges_with_a_step_are_values() -> None:
-    space = Space.of({"dropout": {"low": 0.1, "high": 0.5, "step": 0.1}, "patience": {"low": 2, "high": 9, "step": 3}})
-    assert space.axes == {"dropout": [0.1, 0.2, 0.3, 0.4, 0.5], "patience": [2, 5, 8]}

@@ -68,7 +68,8 @@ def test_the_estimator_has_each_setting_with_its_default() -> None:
 
 
 def test_numpy_numbers_are_settings_and_are_stored_as_plain_ones(tmp_path: Path) -> None:
-    settings = Settings(epochs=np.int64(2), learning_rate=np.float64(0.1), refit=np.True_, seed=np.int32(1))  # type: ignore[arg-type]
+    numbers: Any = {"epochs": np.int64(2), "learning_rate": np.float64(0.1), "refit": np.True_, "seed": np.int32(1)}
+    settings = Settings(**numbers)
     assert settings == Settings(epochs=2, learning_rate=0.1, refit=True, seed=1)
     assert {type(value) for value in dataclasses.asdict(settings).values()} <= {int, float, bool, str}
     options: dict[str, Any] = {"epochs": np.int64(1), "widths": np.array([4]), "dropout": np.float32(0.5)}

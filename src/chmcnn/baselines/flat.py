@@ -77,7 +77,7 @@ class HiClass(HierarchicalClassifier):
 
     model_: Any
 
-    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
+    def __init__(
         self,
         hierarchy: Hierarchy | None = None,
         *,

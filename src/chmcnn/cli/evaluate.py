@@ -27,7 +27,7 @@ class _Output(_output.FileOutput):
 
 
 @expand_groups
-def evaluate(  # noqa: PLR0913 -- the groups of its options
+def evaluate(
     model: Model,
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,

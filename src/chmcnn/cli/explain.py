@@ -21,7 +21,7 @@ class _Output(_output.FileOutput):
 
 
 @expand_groups
-def explain(  # noqa: PLR0913 -- the groups of its options
+def explain(
     model: Model,
     data: Rows,
     *,

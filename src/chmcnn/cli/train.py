@@ -13,7 +13,7 @@ from chmcnn.cli._settings import TrainingOptions
 
 
 @expand_groups
-def train(  # noqa: PLR0913 -- the groups of its options
+def train(
     data: Data,
     *,
     output: _output.ModelOutput,

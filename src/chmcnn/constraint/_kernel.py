@@ -15,7 +15,7 @@ from torch import Tensor
 from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 
-def _find_delegates_loop(  # noqa: PLR0913, PLR0917 -- compiled code takes separate arrays
+def _find_delegates_loop(
     bits: NDArray[np.int32],
     labels: NDArray[np.bool_] | NDArray[np.float32] | None,
     base_keys: NDArray[np.int64],

@@ -32,7 +32,7 @@ def test_half(problem: Rectangles) -> tuple[Tensor, Tensor]:
 
 
 @limit_threads(1)  # small networks gain nothing from two, and lose much on a busy machine
-def train(  # noqa: PLR0913 -- all by name
+def train(
     points: Tensor,
     labels: Tensor,
     loss: Callable[[Tensor, Tensor], Tensor],

@@ -1,4 +1,4 @@
-"""The field's measures. Labels and scores are matrices (rows, classes); ``classes`` says which columns count."""
+"""The field's measures. Labels and scores are matrices (rows, classes); ``classes`` selects columns."""
 
 from chmcnn.metrics.bootstrap import Interval, bootstrap
 from chmcnn.metrics.cafa import Best, fmax, information_content, smin

@@ -1,4 +1,4 @@
-"""Check the input of measures and select the classes that count."""
+"""Check the input of measures and select classes."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ if TYPE_CHECKING:
     from chmcnn._typing import LabelsLike, ScoresLike
 
 
-def truth_and_scores(
+def check_scores(
     Y: LabelsLike,
     scores: ScoresLike,
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.floating]]:
-    """Check labels and scores of the same shape (rows, classes), and take the columns that count."""
-    truth, given, positions = _columns_that_count(Y, scores, classes)
-    if not np.issubdtype(given.dtype, np.floating):
-        given = given.astype(np.float64)
-    if not np.isfinite(given).all():
+    """Check labels and scores of the same shape (rows, classes), and select the columns of ``classes``."""
+    truth, values, positions = _check_matrices(Y, scores, classes)
+    if not np.issubdtype(values.dtype, np.floating):
+        values = values.astype(np.float64)
+    if not np.isfinite(values).all():
         raise ScoreError(
-            f"The score {_first(given, ~np.isfinite(given), positions)}; expected finite numbers. Correct it, "
-            "or exclude the class with classes=."
+            f"The score {_describe_first(values, ~np.isfinite(values), positions)}; expected finite numbers. "
+            "Correct it, or exclude the class with classes=."
         )
-    return truth, given
+    return truth, values
 
 
-def two_label_matrices(
+def check_predictions(
     Y: LabelsLike,
     predicted: LabelsLike,
     classes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Check true and predicted labels of the same shape, and take the columns that count."""
-    truth, given, positions = _columns_that_count(Y, predicted, classes)
-    return truth, _boolean(given, positions, "predicted label")
+    """Check true and predicted labels of the same shape, and select the columns of ``classes``."""
+    truth, values, positions = _check_matrices(Y, predicted, classes)
+    return truth, _to_boolean(values, positions, "predicted label")
 
 
-def dense(values: LabelsLike | ScoresLike) -> NDArray[Any]:
-    """Return an array, also from a tensor on any device or a sparse matrix."""
+def to_dense(values: LabelsLike | ScoresLike) -> NDArray[Any]:
+    """Convert a tensor on any device, a sparse matrix or anything array-like to an array."""
     if hasattr(values, "detach"):
         tensor = values.detach().cpu()
         values = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
 
 
-def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
-    """Return a mask or positions of columns; None if all count."""
+def select_columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
+    """Check a mask or positions of columns; return None if it selects all."""
     if classes is None:
         return None
     chosen = np.asarray(classes)
@@ -63,7 +63,7 @@ def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
             return chosen
         raise ScoreError(
             f"classes[{outside[0]}] is {chosen[outside[0]]}, but there are {count(width, 'class')}: "
-            f"positions go from 0 to {width - 1}."
+            f"positions range from 0 to {width - 1}."
         )
     raise ScoreError(
         f"classes has shape {chosen.shape} and type {chosen.dtype}; expected a mask of the {count(width, 'class')}, "
@@ -71,51 +71,51 @@ def columns(classes: ArrayLike | None, width: int) -> NDArray[Any] | None:
     )
 
 
-def _columns_that_count(
+def _check_matrices(
     Y: LabelsLike,
-    given: ScoresLike,
+    scores: ScoresLike,
     classes: ArrayLike | None,
 ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.int64]]:
-    """Return labels and scores of the classes that count, and their positions."""
+    """Return labels and scores of the selected classes, and the positions of these classes."""
     try:
-        truth, others = dense(Y), dense(given)
+        truth, values = to_dense(Y), to_dense(scores)
     except ValueError as error:
         raise ScoreError(f"Y and the scores must be matrices (rows, classes) of numbers: {error}") from None
-    if truth.ndim != 2 or truth.shape != others.shape:
+    if truth.ndim != 2 or truth.shape != values.shape:
         raise ScoreError(
-            f"Y has shape {truth.shape} and the scores {others.shape}; expected the same, (rows, classes). "
+            f"Y has shape {truth.shape} and the scores {values.shape}; expected the same, (rows, classes). "
             "hierarchy.encode turns label sets into a matrix."
         )
-    for name, matrix in (("Y has", truth), ("The scores have", others)):
+    for name, matrix in (("Y has", truth), ("The scores have", values)):
         if matrix.dtype.kind not in "biuf":
             raise ScoreError(
                 f"{name} type {matrix.dtype}; expected numbers. hierarchy.encode turns names into a matrix."
             )
-    chosen = columns(classes, truth.shape[1])
+    chosen = select_columns(classes, truth.shape[1])
     positions = np.arange(truth.shape[1])
     if chosen is not None:
-        truth, others, positions = truth[:, chosen], others[:, chosen], positions[chosen]
+        truth, values, positions = truth[:, chosen], values[:, chosen], positions[chosen]
     if truth.size == 0:
         raise ScoreError(
-            f"There is nothing to measure: {count(len(truth), 'row')} and {count(truth.shape[1], 'class')} that "
-            "count; expected at least one of each."
+            f"There is nothing to measure: {count(len(truth), 'row')} and {count(truth.shape[1], 'class')}; "
+            "expected at least one of each."
         )
-    return _boolean(truth, positions, "label"), others, positions
+    return _to_boolean(truth, positions, "label"), values, positions
 
 
-def _boolean(matrix: NDArray[Any], positions: NDArray[np.int64], what: str) -> NDArray[np.bool_]:
+def _to_boolean(matrix: NDArray[Any], positions: NDArray[np.int64], what: str) -> NDArray[np.bool_]:
     if matrix.dtype == np.bool_:
         return matrix
-    right = (matrix == 0) | (matrix == 1)
-    if not right.all():
+    valid = (matrix == 0) | (matrix == 1)
+    if not valid.all():
         raise LabelError(
-            f"The {what} {_first(matrix, ~right, positions)}; expected only 0 and 1. Compare scores with a "
+            f"The {what} {_describe_first(matrix, ~valid, positions)}; expected only 0 and 1. Compare scores with a "
             "threshold first, such as scores >= 0.5."
         )
     return matrix.astype(np.bool_)
 
 
-def _first(matrix: NDArray[Any], wrong: NDArray[np.bool_], positions: NDArray[np.int64]) -> str:
-    """Return the place of the first wrong value, in columns of the input, and the value."""
+def _describe_first(matrix: NDArray[Any], wrong: NDArray[np.bool_], positions: NDArray[np.int64]) -> str:
+    """Describe the first wrong value: its row, its column in the input, and the value."""
     row, column = np.argwhere(wrong)[0]
     return f"in row {row}, column {positions[column]} is {matrix[row, column]}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import dense
+from chmcnn.metrics._inputs import to_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,7 +50,7 @@ def bootstrap(
     seed: int = ...,
     progress: bool = ...,
 ) -> Numbers: ...
-def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
+def bootstrap(
     measure: Callable[[Any, Any], Numbers],
     Y: LabelsLike,
     scores: ScoresLike,
@@ -60,7 +60,7 @@ def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     seed: int = 0,
     progress: bool = False,
 ) -> Numbers:
-    """Measure, and resample rows with replacement to get an interval for each number of the result.
+    """Return the result of a measure, with a bootstrap interval over rows for each of its numbers.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     Y, scores
         True labels, and the scores or predicted labels to compare with them (rows, classes).
     repeats, confidence, seed
-        Number of resamples, the share of them that an interval covers, and the random seed.
+        Number of resamples, confidence level of the intervals, and random seed.
     progress
         Show a progress bar on standard error.
 
@@ -78,7 +78,7 @@ def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     -------
     Interval, or several
         The result with an interval in place of each number, and a list in place of an array. Resamples in which a
-        number is NaN, as for a class without a row, do not count for its interval.
+        number is NaN, as for a class without a positive row, are left out of its interval.
 
     Examples
     --------
@@ -91,16 +91,16 @@ def bootstrap(  # noqa: PLR0913 -- four by name, each with a default
     """
     if repeats < 1 or not 0 < confidence < 1:
         raise ScoreError(f"repeats is {repeats} and confidence {confidence}; expected 1 or more, and between 0 and 1.")
-    truth, given = dense(Y), dense(scores)
-    measured = measure(truth, given)
-    values = _numbers(measured)
+    truth, values = to_dense(Y), to_dense(scores)
+    measured = measure(truth, values)
+    numbers = _numbers(measured)
     random = np.random.default_rng(seed)
-    drawn = np.empty((repeats, len(values)))
+    resampled = np.empty((repeats, len(numbers)))
     for repeat in _iterate(repeats, progress=progress):
         rows = random.integers(0, len(truth), len(truth))
-        drawn[repeat] = _numbers(measure(truth[rows], given[rows]))
-    bounds = _quantiles(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return _replace_numbers(measured, (Interval(*each) for each in zip(values, *bounds.tolist(), strict=True)))
+        resampled[repeat] = _numbers(measure(truth[rows], values[rows]))
+    quantiles = _quantiles(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return _replace_numbers(measured, (Interval(*bounds) for bounds in zip(numbers, *quantiles.tolist(), strict=True)))
 
 
 def _numbers(result: Numbers) -> list[float]:
@@ -108,7 +108,7 @@ def _numbers(result: Numbers) -> list[float]:
     if isinstance(result, dict):
         result = list(result.values())
     if isinstance(result, tuple | list | np.ndarray):
-        return [number for each in result for number in _numbers(each)]
+        return [number for part in result for number in _numbers(part)]
     if not isinstance(result, float | int | np.number):
         kind = type(result).__name__
         raise ScoreError(f"The measure returns a {kind}; expected a number, or numbers in a dict, a tuple or an array.")
@@ -118,18 +118,18 @@ def _numbers(result: Numbers) -> list[float]:
 def _replace_numbers(result: Numbers, intervals: Iterator[Interval]) -> Numbers:
     """Return the result with an interval in place of each number."""
     if isinstance(result, dict):
-        return {name: _replace_numbers(each, intervals) for name, each in result.items()}
+        return {name: _replace_numbers(part, intervals) for name, part in result.items()}
     if not isinstance(result, tuple | list | np.ndarray):
         return next(intervals)
-    parts = [_replace_numbers(each, intervals) for each in result]
+    parts = [_replace_numbers(part, intervals) for part in result]
     return type(result)(*parts) if hasattr(result, "_fields") else parts
 
 
-def _quantiles(drawn: NDArray[np.float64], shares: list[float]) -> NDArray[np.float64]:
+def _quantiles(resampled: NDArray[np.float64], shares: list[float]) -> NDArray[np.float64]:
     """Return quantiles of each column, ignoring NaN; NaN for a column without numbers."""
-    bounds = np.full((len(shares), drawn.shape[1]), np.nan)
-    known = ~np.isnan(drawn).all(axis=0)
-    bounds[:, known] = np.nanquantile(drawn[:, known], shares, axis=0).round(12)
+    bounds = np.full((len(shares), resampled.shape[1]), np.nan)
+    defined = ~np.isnan(resampled).all(axis=0)
+    bounds[:, defined] = np.nanquantile(resampled[:, defined], shares, axis=0).round(12)
     return bounds
 
 

@@ -1,4 +1,4 @@
-"""How often scores contradict the hierarchy."""
+"""Violations of the hierarchy by scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from chmcnn._wording import wrong_shape
 from chmcnn.errors import ScoreError
 from chmcnn.hierarchy import Hierarchy
-from chmcnn.metrics._inputs import columns, dense
+from chmcnn.metrics._inputs import select_columns, to_dense
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ViolationCount(NamedTuple):
-    """How many pairs of a row and an edge are violated, the share of rows with one, and the share of all pairs."""
+    """Number of violated pairs of a row and an edge, share of rows with a violation, and share of violated pairs."""
 
     number: int
     rows: float
@@ -26,9 +26,9 @@ class ViolationCount(NamedTuple):
 
 
 def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike | None = None) -> ViolationCount:
-    """Count where a child scores above a parent, which tells how incoherent a model is.
+    """Count the edges, over all rows, where a child scores above its parent: 0 for a coherent model.
 
-    `Hierarchy.violations` says where they are.
+    `Hierarchy.violations` lists them.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike |
     hierarchy
         The classes and their edges.
     classes
-        Only edges down to these classes count: a mask or positions. All by default.
+        Mask or positions of the classes whose edges from parents are counted. All by default.
 
     Examples
     --------
@@ -46,26 +46,26 @@ def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike |
     >>> violations(scores, tree)
     ViolationCount(number=1, rows=0.5, pairs=0.25)
 
-    It has no use for labels. For `by_class`, `by_level` and `bootstrap`, which give them to every measure:
+    It takes no labels. `by_class`, `by_level` and `bootstrap` pass labels to every measure, so wrap it:
 
     >>> from chmcnn.metrics import by_class
-    >>> found = by_class(lambda Y, scores, classes: violations(scores, tree, classes=classes), scores, scores, tree)
-    >>> {name: each.number for name, each in found.items()}
+    >>> counts = by_class(lambda Y, scores, classes: violations(scores, tree, classes=classes), scores, scores, tree)
+    >>> {name: count.number for name, count in counts.items()}
     {'animal': 0, 'cat': 0, 'dog': 1}
     """
-    matrix = dense(scores)
+    matrix = to_dense(scores)
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise ScoreError(wrong_shape("Scores", matrix.shape, len(hierarchy)))
-    chosen = columns(classes, len(hierarchy))
+    chosen = select_columns(classes, len(hierarchy))
     if chosen is not None:
-        counted = np.zeros(len(hierarchy), dtype=np.bool_)
-        counted[chosen] = True
-        edges = hierarchy.edges[counted[hierarchy.edges[:, 1]]]
+        selected = np.zeros(len(hierarchy), dtype=np.bool_)
+        selected[chosen] = True
+        edges = hierarchy.edges[selected[hierarchy.edges[:, 1]]]
         if not len(edges):
             return ViolationCount(0, 0.0, 0.0)
-        kept, inside = np.unique(edges, return_inverse=True)
-        hierarchy = Hierarchy([hierarchy.classes[at] for at in kept], inside.reshape(-1, 2))
-        matrix = matrix[:, kept]
-    found = hierarchy.violations(matrix)
-    rows, pairs = len(np.unique(found.row)), len(matrix) * len(hierarchy.edges)
-    return ViolationCount(len(found), rows / max(len(matrix), 1), len(found) / max(pairs, 1))
+        positions, renumbered = np.unique(edges, return_inverse=True)
+        hierarchy = Hierarchy([hierarchy.classes[at] for at in positions], renumbered.reshape(-1, 2))
+        matrix = matrix[:, positions]
+    violated = hierarchy.violations(matrix)
+    rows, pairs = len(np.unique(violated.row)), len(matrix) * len(hierarchy.edges)
+    return ViolationCount(len(violated), rows / max(len(matrix), 1), len(violated) / max(pairs, 1))

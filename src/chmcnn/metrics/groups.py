@@ -1,4 +1,4 @@
-"""How a measure differs between classes, and between levels of the hierarchy."""
+"""A measure by class and by level of the hierarchy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from chmcnn._wording import wrong_shape
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import columns, dense
+from chmcnn.metrics._inputs import select_columns, to_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,21 +29,21 @@ def by_class(
     *,
     classes: ArrayLike | None = None,
 ) -> dict[str, Result]:
-    """Measure each class alone.
+    """Measure each class separately.
 
     Parameters
     ----------
     measure
-        Any measure of this module; ``functools.partial(smin, information=...)`` sets its options. Of one class,
+        Any measure of this module; ``functools.partial(smin, information=...)`` sets its options. For one class,
         `hierarchical` is the usual precision, recall and F1, `fmax` the best F1, and `cmap` its average precision.
-        `exact_match` and `jaccard` are then 1 - `hamming`, for a row has one class to be right on; ``partial(jaccard,
-        average="micro")`` compares the rows that have the class instead.
+        `exact_match` and `jaccard` are 1 - `hamming`, because a row has only one class; ``partial(jaccard,
+        average="micro")`` compares the rows with the class instead.
     Y, scores
-        True labels, and scores, or predicted labels where the measure takes those (rows, classes).
+        True labels, and scores or predicted labels, as the measure expects (rows, classes).
     hierarchy
-        Names the classes.
+        The hierarchy of the classes.
     classes
-        Which classes are measured: a mask or positions. All by default.
+        Mask or positions of the classes to measure. All by default.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def by_class(
     >>> by_class(auprc, [[1, 1], [1, 0]], [[0.9, 0.8], [0.9, 0.85]], Hierarchy.from_edges([("a", "b")]))
     {'a': 1.0, 'b': 0.5}
     """
-    truth, given, counted = _ready(Y, scores, hierarchy, classes)
-    truth, given = np.asfortranarray(truth), np.asfortranarray(given)  # columns are read one by one
-    return {hierarchy.classes[at]: measure(truth, given, classes=[at]) for at in np.flatnonzero(counted).tolist()}
+    truth, values, selected = _prepare(Y, scores, hierarchy, classes)
+    truth, values = np.asfortranarray(truth), np.asfortranarray(values)  # measures read one column at a time
+    return {hierarchy.classes[at]: measure(truth, values, classes=[at]) for at in np.flatnonzero(selected).tolist()}
 
 
 def by_level(
@@ -65,29 +65,29 @@ def by_level(
     *,
     classes: ArrayLike | None = None,
 ) -> dict[int, Result]:
-    """Measure the classes of each level alone; the level of a class is its longest path from a root.
+    """Measure each level separately; the level of a class is the length of its longest path from a root.
 
     >>> from chmcnn import Hierarchy
     >>> from chmcnn.metrics import auprc
     >>> by_level(auprc, [[1, 1], [1, 0]], [[0.9, 0.8], [0.9, 0.85]], Hierarchy.from_edges([("a", "b")]))
     {0: 1.0, 1: 0.5}
     """
-    truth, given, counted = _ready(Y, scores, hierarchy, classes)
-    levels = sorted(set(hierarchy.depths[counted].tolist()))
-    return {level: measure(truth, given, classes=counted & (hierarchy.depths == level)) for level in levels}
+    truth, values, selected = _prepare(Y, scores, hierarchy, classes)
+    levels = sorted(set(hierarchy.depths[selected].tolist()))
+    return {level: measure(truth, values, classes=selected & (hierarchy.depths == level)) for level in levels}
 
 
-def _ready(
+def _prepare(
     Y: LabelsLike,
     scores: ScoresLike,
     hierarchy: Hierarchy,
     classes: ArrayLike | None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Both as arrays, made once for all parts, and a mask of the classes that count."""
-    truth, given = dense(Y), dense(scores)
+    """Convert both to arrays, once for all groups; return them and a mask of the selected classes."""
+    truth, values = to_dense(Y), to_dense(scores)
     if truth.ndim != 2 or truth.shape[1] != len(hierarchy):
         raise ScoreError(wrong_shape("Labels", truth.shape, len(hierarchy)))
-    chosen = columns(classes, len(hierarchy))
-    counted = np.zeros(len(hierarchy), dtype=np.bool_)
-    counted[slice(None) if chosen is None else chosen] = True
-    return truth, given, counted
+    chosen = select_columns(classes, len(hierarchy))
+    selected = np.zeros(len(hierarchy), dtype=np.bool_)
+    selected[slice(None) if chosen is None else chosen] = True
+    return truth, values, selected

@@ -1,4 +1,4 @@
-"""Measures of scores over all thresholds: AU(PRC) in its forms, and the curve itself."""
+"""Measures over all thresholds: AU(PRC) and the precision-recall curve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import truth_and_scores
+from chmcnn.metrics._inputs import check_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ Average = Literal["micro", "macro", "weighted"]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Precision and recall at each threshold, from the highest to the lowest: of all rows and classes together."""
+    """Precision and recall of all rows and classes together, from the highest threshold to the lowest."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -62,14 +62,14 @@ def auprc(
     scores
         Scores (rows, classes), finite; only their order matters.
     classes
-        Which classes count: a mask, such as ``data.evaluated``, or positions. All by default.
+        Classes to measure: a mask, such as ``data.evaluated``, or positions. All by default.
     average
-        ``"micro"``: of all pairs of a row and a class together, the measure of the paper. ``"macro"``: the mean over
-        classes. ``"weighted"``: the mean weighted by the number of rows of each class. None: one figure for each class,
-        NaN for a class without a positive row; the means leave those classes out.
+        ``"micro"``: over all pairs of a row and a class, the measure of the paper. ``"macro"``: the mean over
+        classes. ``"weighted"``: the mean weighted by the number of rows of each class. None: one value per class,
+        NaN for a class without a positive row; the means exclude such classes.
     interpolate
-        False is average precision. True draws the curve between its points as Davis and Goadrich do, which is what
-        Clus reports: a little lower, and more so where classes have few rows.
+        False: average precision. True: interpolate between points as Davis and Goadrich do; Clus reports this value,
+        which is slightly lower, more so for classes with few rows.
 
     Examples
     --------
@@ -80,74 +80,75 @@ def auprc(
     """
     if average not in ("micro", "macro", "weighted", None):
         raise ScoreError(f"average is {average!r}; expected 'micro', 'macro', 'weighted' or None.")
-    truth, given = truth_and_scores(Y, scores, classes)
-    area = _interpolated if interpolate else _average_precision
+    truth, values = check_scores(Y, scores, classes)
+    area = _interpolated_area if interpolate else _average_precision
     if average == "micro":
-        return area(truth.ravel(), given.ravel())
-    each = np.array([area(truth[:, column], given[:, column]) for column in range(truth.shape[1])])
+        return area(truth.ravel(), values.ravel())
+    areas = np.array([area(truth[:, column], values[:, column]) for column in range(truth.shape[1])])
     if average is None:
-        return each
+        return areas
     sizes = truth.sum(axis=0)
-    return _mean(each, sizes if average == "weighted" else np.minimum(sizes, 1))
+    return _mean(areas, sizes if average == "weighted" else np.minimum(sizes, 1))
 
 
 def cmap(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> float:
-    """Class-mean average precision: the mean over all classes that have a positive row."""
+    """Class-mean average precision: the mean over all classes with a positive row."""
     return auprc(Y, scores, classes=classes, average="macro")
 
 
 def precision_recall_curve(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> Curve:
-    """The curve of all rows and classes together, with one point for each score that a positive has.
+    """Precision-recall curve of all rows and classes together, with one point for each score of a positive.
 
     >>> curve = precision_recall_curve([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]])
     >>> curve.precision.round(2), curve.recall
     (array([1.  , 0.67]), array([0.5, 1. ]))
     """
-    truth, given = truth_and_scores(Y, scores, classes)
-    thresholds, found, _, called = _points(truth.ravel(), given.ravel())
-    return Curve(found / called, found / max(int(found[-1]) if len(found) else 0, 1), thresholds)
+    truth, values = check_scores(Y, scores, classes)
+    thresholds, true_positives, _, predicted = _points(truth.ravel(), values.ravel())
+    positives = max(int(true_positives[-1]), 1) if len(true_positives) else 1
+    return Curve(true_positives / predicted, true_positives / positives, thresholds)
 
 
 def _points(
     truth: NDArray[np.bool_], scores: NDArray[np.floating]
 ) -> tuple[NDArray[np.floating], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Scores of positives from high to low; positives at or above each, and all pairs above, and at or above it.
+    """Return the scores of positives in descending order and, for each, three counts.
 
-    Thresholds between two scores of positives change no recall. So only values are sorted, which is far quicker than
-    sorting positions, and the counts are looked up.
+    These are the positives at or above it, all pairs above it, and all pairs at or above it. Recall changes only at
+    scores of positives, so values are sorted instead of positions, which is far faster, and counts are looked up.
     """
     positive, everything = np.sort(scores[truth]), np.sort(scores)
     thresholds, first = np.unique(positive, return_index=True)
-    found = len(positive) - first
+    true_positives = len(positive) - first
     at_or_above = len(everything) - np.searchsorted(everything, thresholds, side="left")
     above = len(everything) - np.searchsorted(everything, thresholds, side="right")
-    return thresholds[::-1], found[::-1], above[::-1], at_or_above[::-1]
+    return thresholds[::-1], true_positives[::-1], above[::-1], at_or_above[::-1]
 
 
 def _average_precision(truth: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
-    _, found, _, called = _points(truth, scores)
-    if not len(found):
+    _, true_positives, _, predicted = _points(truth, scores)
+    if not len(true_positives):
         return float("nan")
-    return float((np.diff(found, prepend=0) * (found / called)).sum() / found[-1])
+    return float((np.diff(true_positives, prepend=0) * (true_positives / predicted)).sum() / true_positives[-1])
 
 
-def _interpolated(truth: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
-    """Between two points, false positives grow linearly with true ones; the area below is a logarithm."""
-    _, found, above, called = _points(truth, scores)
-    if not len(found):
+def _interpolated_area(truth: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
+    """Integrate the curve; between two points, false positives grow linearly with true positives."""
+    _, true_positives, above, predicted = _points(truth, scores)
+    if not len(true_positives):
         return float("nan")
-    before = np.concatenate(([0], found[:-1])).astype(np.float64)
-    wrong_before, wrong = above - before, (called - found).astype(np.float64)
-    slope = (wrong - wrong_before) / (found - before)
-    offset = wrong_before - slope * before
+    before = np.concatenate(([0], true_positives[:-1])).astype(np.float64)
+    false_before, false = above - before, (predicted - true_positives).astype(np.float64)
+    slope = (false - false_before) / (true_positives - before)
+    offset = false_before - slope * before
     tied = np.abs(offset) > 1e-12
-    area = (found - before) / (1 + slope)
-    start, end = (1 + slope) * before + offset, (1 + slope) * found + offset
+    area = (true_positives - before) / (1 + slope)
+    start, end = (1 + slope) * before + offset, (1 + slope) * true_positives + offset
     area[tied] -= (offset / (1 + slope) ** 2)[tied] * np.log(end[tied] / start[tied])
-    return float(area.sum() / found[-1])
+    return float(area.sum() / true_positives[-1])
 
 
 def _mean(values: NDArray[np.float64], weights: NDArray[Any]) -> float:
-    """Mean over classes with a positive row; NaN where there is none."""
-    known = weights > 0
-    return float(np.average(values[known], weights=weights[known])) if known.any() else float("nan")
+    """Return the mean over classes with a positive row, or NaN if there is none."""
+    counted = weights > 0
+    return float(np.average(values[counted], weights=weights[counted])) if counted.any() else float("nan")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import two_label_matrices
+from chmcnn.metrics._inputs import check_predictions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,43 +30,44 @@ def hierarchical(
     classes: ArrayLike | None = None,
     average: str = "micro",
 ) -> PrecisionRecallF:
-    """Hierarchical precision, recall and F, of label matrices that have all ancestors in them.
+    """Hierarchical precision, recall and F of label matrices that include all ancestors.
 
     Parameters
     ----------
     Y, predicted
-        True and predicted labels (rows, classes), closed under ancestors: `Hierarchy.close` closes others.
+        True and predicted labels (rows, classes), closed under ancestors: `Hierarchy.close` adds missing ones.
     classes
-        Which classes count: a mask or positions. Leave the roots out, as ``data.evaluated`` does.
+        Mask or positions of the classes to measure. Exclude the roots, as ``data.evaluated`` does.
     average
-        ``"micro"`` counts the labels of all rows together, ``"macro"`` is the mean over rows; a row without a
-        prediction, or without a label, counts as 0 there, and as 1 where both are empty.
+        ``"micro"`` counts the labels of all rows together; ``"macro"`` is the mean over rows, where a row without a
+        prediction or without a label counts as 0, and a row without either as 1.
 
     Examples
     --------
     >>> hierarchical([[1, 1, 0], [1, 0, 1]], [[1, 1, 0], [1, 0, 0]])
     PrecisionRecallF(precision=1.0, recall=0.75, f=0.8571428571428571)
     """
-    truth, given = two_label_matrices(Y, predicted, classes)
-    both, true, called = ((matrix).sum(axis=1) for matrix in (truth & given, truth, given))
+    truth, predictions = check_predictions(Y, predicted, classes)
+    shared, true_sizes, predicted_sizes = (matrix.sum(axis=1) for matrix in (truth & predictions, truth, predictions))
     if average == "micro":
-        precision, recall = _share(both.sum(), called.sum()), _share(both.sum(), true.sum())
+        precision, recall = _share(shared.sum(), predicted_sizes.sum()), _share(shared.sum(), true_sizes.sum())
         return PrecisionRecallF(precision, recall, _share(2 * precision * recall, precision + recall))
     if average != "macro":
         raise ScoreError(f"average is {average!r}; expected 'micro' or 'macro'.")
-    empty = (true == 0) & (called == 0)
-    rows = [np.where(empty, 1.0, both / np.maximum(size, 1)) for size in (called, true, (true + called) / 2)]
+    empty = (true_sizes == 0) & (predicted_sizes == 0)
+    sizes = (predicted_sizes, true_sizes, (true_sizes + predicted_sizes) / 2)
+    rows = [np.where(empty, 1.0, shared / np.maximum(size, 1)) for size in sizes]
     return PrecisionRecallF(*(float(row.mean()) for row in rows))
 
 
 def exact_match(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None = None) -> float:
-    """Share of rows with all classes right.
+    """Share of rows with all classes correct.
 
     >>> exact_match([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.5
     """
-    truth, given = two_label_matrices(Y, predicted, classes)
-    return float((truth == given).all(axis=1).mean())
+    truth, predictions = check_predictions(Y, predicted, classes)
+    return float((truth == predictions).all(axis=1).mean())
 
 
 def hamming(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None = None) -> float:
@@ -75,8 +76,8 @@ def hamming(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None =
     >>> hamming([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.25
     """
-    truth, given = two_label_matrices(Y, predicted, classes)
-    return float((truth != given).mean())
+    truth, predictions = check_predictions(Y, predicted, classes)
+    return float((truth != predictions).mean())
 
 
 def jaccard(
@@ -86,21 +87,21 @@ def jaccard(
     classes: ArrayLike | None = None,
     average: str = "macro",
 ) -> float:
-    """The common share of true and predicted labels.
+    """Jaccard index of true and predicted labels: the size of the intersection over the size of the union.
 
-    ``"macro"`` is the mean over rows, with 1 for a row where both are empty; ``"micro"`` counts the labels of all rows
-    together, with 0 where there are none.
+    ``"macro"`` is the mean over rows, with 1 for a row without any label; ``"micro"`` counts the labels of all rows
+    together, with 0 if there are none.
 
     >>> jaccard([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.75
     """
-    truth, given = two_label_matrices(Y, predicted, classes)
-    both, either = (truth & given).sum(axis=1), (truth | given).sum(axis=1)
+    truth, predictions = check_predictions(Y, predicted, classes)
+    shared, union = (truth & predictions).sum(axis=1), (truth | predictions).sum(axis=1)
     if average == "micro":
-        return _share(both.sum(), either.sum())
+        return _share(shared.sum(), union.sum())
     if average != "macro":
         raise ScoreError(f"average is {average!r}; expected 'micro' or 'macro'.")
-    return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
+    return float(np.where(union == 0, 1.0, shared / np.maximum(union, 1)).mean())
 
 
 def _share(part: float | NDArray[Any], whole: float | NDArray[Any]) -> float:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.datasets.dataset import Table
-    from chmcnn.evaluation import Evaluation, OfClass
+    from chmcnn.evaluation import ClassMetrics, Evaluation
 
 _SHOWN = 10
 
@@ -25,7 +25,7 @@ def page(
         "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
         "history": inline(training.draw_history(model.history_)),
     }
-    classes: list[tuple[str, OfClass]] = []
+    classes: list[tuple[str, ClassMetrics]] = []
     if evaluation:
         pictures["curve"] = inline(training.draw_curve(evaluation))
         pictures["levels"] = inline(training.draw_levels(evaluation))

@@ -146,7 +146,7 @@ class Progress(NamedTuple):
     best: float  # NaN where no trial is finished
 
 
-def search(  # noqa: PLR0913 -- all by name, each with a default
+def search(
     data: Dataset | Table,
     plan: SearchPlan,
     folder: Path,

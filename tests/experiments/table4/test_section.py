@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from chmcnn.experiments.table4 import Inference, Table4, Timing, section
@@ -108,4 +109,4 @@ def test_the_picture_has_a_point_for_each_system_and_data_set(names: tuple[str, 
     axis = figure.axes[0]
     assert axis.get_xscale() == "log"
     assert [label.get_text() for label in axis.get_yticklabels()] == list(names)
-    assert [len(points.get_offsets()) for points in axis.collections] == [len(names)] * 3  # type: ignore[arg-type]
+    assert [np.shape(points.get_offsets()) for points in axis.collections] == [(len(names), 2)] * 3

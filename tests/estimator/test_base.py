@@ -1,0 +1,111 @@
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from tests.estimator.models import DATA, QUICK, fitted
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
+from chmcnn.hierarchy import _matrices
+
+
+def test_labels_of_any_form_give_the_same_model() -> None:
+    sets = DATA.hierarchy.decode(DATA.train.Y, most_specific=True)
+    expected = fitted().predict_proba(DATA.test.X)
+    for labels in (sets, DATA.train.Y.astype(float), DATA.train.Y.tolist(), sparse.csr_array(DATA.train.Y)):
+        found = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, labels).predict_proba(DATA.test.X)
+        assert np.array_equal(found, expected)
+
+
+def test_features_of_any_form_are_taken() -> None:
+    frame = pd.DataFrame(DATA.train.X).rename(columns=str).assign(kind=pd.Categorical(["a", "b", None] * 60))
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(frame, DATA.train.Y)
+    assert model.predict(frame).shape == (180, 15)
+    assert model.feature_names_in_[-1] == "kind"
+    thin = sparse.csr_array(np.where(DATA.train.X > 1, DATA.train.X, 0))
+    assert CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(thin, DATA.train.Y).predict_proba(thin).shape == (180, 15)
+
+
+def test_label_paths_make_the_hierarchy() -> None:
+    model = CHMCNNClassifier(**QUICK).fit(np.eye(6), [{"a/b"}, {"a/c"}, {"d"}] * 2)
+    assert model.hierarchy_.classes == ("a", "a/b", "a/c", "d")
+    assert all(isinstance(labels, set) for labels in model.predict_labels(np.eye(6)))
+
+
+def test_a_class_that_training_labels_do_not_have_is_told_with_a_way_out() -> None:
+    model = CHMCNNClassifier(**QUICK).fit(np.eye(6), [{"a/b"}, {"a/c"}, {"d"}] * 2)
+    with pytest.raises(LabelError, match=r"'a/x'.* pass hierarchy= with all classes"):
+        model.score(np.eye(6), [{"a/x"}, {"a/c"}, {"d"}] * 2)
+
+
+def test_a_frame_of_labels_is_taken_by_name() -> None:
+    frame = pd.DataFrame(DATA.train.Y, columns=DATA.hierarchy.classes)
+    first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame)
+    turned = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame[frame.columns[::-1]])
+    assert np.array_equal(first.predict_proba(DATA.test.X), turned.predict_proba(DATA.test.X))
+    assert first.score(DATA.train.X, frame[frame.columns[::-1]]) == first.score(DATA.train.X, DATA.train.Y)
+    with pytest.raises(ChmcnnError, match="The labels have no column"):
+        first.fit(DATA.train.X, frame.iloc[:, 1:])
+
+
+def test_validation_data_of_the_users_own() -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
+    assert 1 <= model.best_epoch_ <= 4
+    with pytest.raises(ChmcnnError, match="No validation row has any of the classes that count"):
+        model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y & False))
+    with pytest.raises(LabelError, match="X has 2 rows, but y has labels of 60"):
+        model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X[:2], DATA.valid.Y))
+
+
+def test_validation_rows_do_not_shape_the_features() -> None:
+    x = DATA.train.X.copy()
+    first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
+    held = np.random.default_rng(0).permutation(len(x))[: round(0.2 * len(x))]
+    x[held] += 100
+    again = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
+    assert np.array_equal(first.preprocessor_.means_, again.preprocessor_.means_)
+
+
+def test_bad_data_are_told() -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    with pytest.raises(LabelError, match="X has 180 rows, but y has labels of 3"):
+        model.fit(DATA.train.X, DATA.train.Y[:3])
+    with pytest.raises(LabelError, match="Row 0: Unknown class 'x'"):
+        model.fit(np.eye(2), [{"x"}, {"c01"}])
+    with pytest.raises(LabelError, match="No row has any of the classes that count"):
+        model.fit(np.eye(2), [set(), set()])
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(np.array([[np.inf], [1.0]]), [{"c01"}, {"c01"}])
+    with pytest.raises(LabelError, match="The labels are a 0/1 matrix without class names: pass hierarchy="):
+        CHMCNNClassifier().fit(np.eye(2), np.eye(2))
+    with pytest.raises(LabelError, match=r"Row 0 has the label 1\.5"):
+        CHMCNNClassifier().fit(np.eye(2), [1.5, 2.5])
+    fit = fitted()
+    with pytest.raises(ValueError, match="X has 3 features, but Preprocessor is expecting 8"):
+        fit.predict(np.zeros((1, 3)))
+
+
+def test_one_row_rows_alike_and_classes_without_rows_are_no_trouble() -> None:
+    one = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X[:1], DATA.train.Y[:1])
+    assert one.predict(DATA.test.X).shape == (60, 15)
+    alike = CHMCNNClassifier(DATA.hierarchy, **QUICK, threshold="tune").fit(np.ones((10, 3)), [{"c01"}] * 10)
+    assert len(DATA.hierarchy.violations(alike.predict_proba(np.ones((2, 3))))) == 0
+    tree = Hierarchy.from_paths(["a/b", "a/never"])
+    assert CHMCNNClassifier(tree, **QUICK).fit(np.eye(4), [{"a/b"}] * 4).predict(np.eye(4)).shape == (4, 3)
+
+
+def test_labels_are_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    close = _matrices.close
+
+    def count(hierarchy: Any, labels: Any) -> Any:
+        sizes.append(np.shape(labels)[0])
+        return close(hierarchy, labels)
+
+    monkeypatch.setattr(_matrices, "close", count)
+    model = CHMCNNClassifier(DATA.hierarchy, epochs=2, widths=(4,), random_state=0)
+    model.fit(DATA.train.X, DATA.train.Y)
+    model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
+    assert sizes == [len(DATA.train.Y), len(DATA.train.Y), len(DATA.valid.Y)]

@@ -1,0 +1,90 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.estimator.models import DATA, QUICK, fitted
+from torch import nn
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, LabelError
+from chmcnn.training import Epoch
+
+
+def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
+    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y, (40, 1))
+    quick: dict[str, Any] = {"epochs": 1, "widths": (4,), "validation": 0, "random_state": 0}
+    long, short, given = (
+        CHMCNNClassifier(DATA.hierarchy, **quick, dropout=dropout).fit(X[:rows], Y[:rows])
+        for rows, dropout in ((5001, None), (5000, None), (5001, 0.6))
+    )
+    assert [model.architecture()["dropout"] for model in (long, short, given)] == [0.5, 0.7, 0.6]
+    long.save(tmp_path / "model")
+    assert CHMCNNClassifier.load(tmp_path / "model").architecture()["dropout"] == 0.5
+
+
+def test_partial_fit_goes_on() -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    for _ in range(40):
+        for half in (slice(0, 90), slice(90, 180)):
+            model.partial_fit(DATA.train.X[half], DATA.train.Y[half])
+    losses = [epoch.loss for epoch in model.history_]
+    assert len(losses) == 80
+    assert losses[-1] < 0.7 * losses[0]
+    with pytest.raises(ChmcnnError, match="partial_fit needs hierarchy= or classes="):
+        CHMCNNClassifier().partial_fit(np.eye(2), [{"a"}, {"b"}])
+
+
+def test_networks_of_the_users_own() -> None:
+    module = nn.Linear(8, 15)
+    before = module.weight.detach().clone()
+    model = fitted(network=module)
+    assert torch.equal(module.weight, before)  # it is copied
+    assert model.predict(DATA.test.X).shape == (60, 15)
+    assert fitted(network=nn.Linear).predict(DATA.test.X).shape == (60, 15)
+
+
+def test_a_training_that_fails_leaves_the_model_as_it_was() -> None:
+    model = fitted()
+    before = model.predict_proba(DATA.test.X)
+    with pytest.raises(LabelError):
+        model.fit(DATA.train.X * 100 + 5, DATA.train.Y[:-1])
+    assert np.array_equal(model.predict_proba(DATA.test.X), before)
+
+
+def test_a_killed_training_goes_on(tmp_path: Path) -> None:
+    expected = fitted().predict_proba(DATA.test.X)
+    assert np.array_equal(fitted(checkpoint=tmp_path).predict_proba(DATA.test.X), expected)
+    assert np.array_equal(fitted(checkpoint=tmp_path).predict_proba(DATA.test.X), expected)
+
+
+def test_a_function_is_called_with_each_epoch_and_may_end_the_training() -> None:
+    seen: list[int] = []
+
+    def watch(epoch: Epoch) -> None:
+        seen.append(epoch.number)
+        if epoch.number == 2:
+            raise StopIteration
+
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK | {"epochs": 5}, verbose=watch)
+    with pytest.raises(StopIteration):
+        model.fit(DATA.train.X, DATA.train.Y)
+    assert seen == [1, 2]
+    assert not hasattr(model, "network_")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"preset": "fast"}, "preset is 'fast'; expected 'default' or 'paper'"),
+        ({"threshold": 1.5}, "threshold is 1.5; expected 'tune', or a number from 0 to 1"),
+        ({"validation": 1.0}, "validation is 1.0; expected a number from 0 to below 1"),
+        ({"evaluated": [True]}, r"evaluated has shape \(1,\) and type bool; expected a mask of the 15 classes"),
+        ({"random_state": -1}, "random_state is -1; expected a number from 0"),
+        ({"class_weight": np.ones(15)}, "class_weight is"),
+        ({"device": "moon"}, "device is 'moon', which is not available"),
+    ],
+)
+def test_bad_options_are_told(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ChmcnnError, match=told):
+        fitted(**options)

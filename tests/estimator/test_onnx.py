@@ -1,0 +1,20 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.estimator.models import DATA, fitted
+
+
+@pytest.mark.parametrize("preprocess", [True, False])
+def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, preprocess: bool) -> None:
+    import onnxruntime
+
+    model = fitted(preprocess=preprocess)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    x = DATA.test.X.astype(np.float32)
+    x[0, 0] = np.nan
+    (found,) = session.run(None, {"features": x})
+    np.testing.assert_allclose(found, model.predict_proba(x), atol=1e-5)
+    assert len(DATA.hierarchy.violations(found)) == 0
+    assert model.predict(DATA.test.X).shape == (60, 15)

@@ -1,0 +1,118 @@
+import errno
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.storages.journal import JournalFileBackend
+from sqlalchemy.exc import IntegrityError
+from tests.search.searching import DATA, FIXED, run_search
+
+from chmcnn import ChmcnnError, search
+from chmcnn.errors import FileError
+from chmcnn.search import SearchPlan
+from chmcnn.search._space import Space
+
+
+def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
+    shared = str(tmp_path / "journal.log")
+    plan = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
+    one = run_search(tmp_path / "one", plan, storage=shared)
+    other = run_search(tmp_path / "other", plan, storage=shared)
+    assert one.trials.equals(other.trials)
+    assert json.loads((tmp_path / "other" / "search" / "best.json").read_text()) == one.best
+    assert not (tmp_path / "one" / "search" / "study.db").exists()
+    with pytest.raises(ChmcnnError, match=r"^The storage cannot be opened: Can't load plugin: .*nonsense"):
+        run_search(tmp_path / "bad", plan, storage="nonsense://")
+
+
+def test_a_database_that_another_machine_is_making_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    make = optuna.storages.RDBStorage.__init__
+
+    def clash(self: optuna.storages.RDBStorage, *arguments: Any) -> None:
+        if len(waits) < 2:
+            raise IntegrityError("CREATE TABLE", None, Exception("it is there"))
+        make(self, *arguments)
+
+    monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
+    monkeypatch.setattr("chmcnn.search._study.time.sleep", waits.append)
+    plan, storage = SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
+    assert run_search(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
+    assert waits == [1, 1]
+    waits.clear()
+    monkeypatch.setattr("chmcnn.search._study._TRIES", 2)
+    with pytest.raises(ChmcnnError, match=r"The storage cannot be opened: .*it is there"):
+        run_search(tmp_path, plan, storage=storage)
+
+
+def test_the_driver_of_a_database_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ChmcnnError, match=r"^The storage needs psycopg, which is not installed: pip install it\.$"):
+        run_search(tmp_path, SearchPlan(), storage="postgresql://nobody@localhost/search")
+
+
+def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
+    with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
+        run_search(tmp_path, SearchPlan())
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = r"search: the folder is not writable: .*; choose another one"
+    mkdir = Path.mkdir
+
+    def refused(self: Path, *arguments: Any, **options: Any) -> None:
+        if self.name == ".locks":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        mkdir(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refused)
+        with pytest.raises(FileError, match=told):
+            run_search(tmp_path, SearchPlan())
+    (tmp_path / "search" / "study.db").touch()
+    (tmp_path / "search" / ".locks").touch()
+    with pytest.raises(FileError, match=told):
+        run_search(tmp_path, SearchPlan())
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_a_search_that_cannot_be_opened_leaves_the_lock_of_others_alone(tmp_path: Path, others: bool) -> None:
+    lock = tmp_path / "search" / ".locks" / "study.lock"
+    if others:
+        lock.parent.mkdir(parents=True)
+        lock.touch()
+    with pytest.raises(ChmcnnError, match="The storage cannot be opened"):
+        run_search(tmp_path, SearchPlan(), storage="nonsense://")
+    assert lock.exists() == lock.parent.exists() == others
+
+
+def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path: Path) -> None:
+    shared = str(tmp_path / "journal.log")
+    plan = SearchPlan({"dropout": [0.1, 0.5]}, trials=2, settings=FIXED)
+    run_search(tmp_path, SearchPlan({"dropout": [0.1, 0.5]}, trials=1, settings=FIXED), storage=shared, title="mine")
+    storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
+    optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
+    assert run_search(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
+
+
+def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ChmcnnError, match=r'needs optuna: pip install "chmcnn\[search\]"'):
+        run_search(tmp_path, SearchPlan())
+
+
+def test_other_folders_are_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "mine.txt").write_text("mine")
+    with pytest.raises(FileError, match="not the folder of a search, so nothing is written to it"):
+        run_search(tmp_path, SearchPlan())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="the folder is not writable"):
+        search.search(DATA, SearchPlan(), tmp_path / "file" / "search")
