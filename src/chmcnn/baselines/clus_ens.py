@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from chmcnn.baselines.clus import ClusHMC
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from chmcnn._typing import JSONValue
     from chmcnn.hierarchy import Hierarchy
 
 
@@ -42,36 +43,18 @@ class ClusEns(ClusHMC):
     (3,)
     """
 
-    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
+    own_settings: ClassVar[tuple[str, ...]] = ("n_estimators", "n_jobs")
+
+    def __init__(
         self,
         hierarchy: Hierarchy | None = None,
         *,
         n_estimators: int = 50,
         n_jobs: int | None = None,
-        significance: float | None = None,
-        min_samples_leaf: int = 5,
-        depth_weight: float = 0.75,
         variance: float = 0.95,
-        validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
-        evaluated: ArrayLike | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
+        **options: JSONValue,
     ) -> None:
-        super().__init__(
-            hierarchy,
-            significance=significance,
-            min_samples_leaf=min_samples_leaf,
-            depth_weight=depth_weight,
-            variance=variance,
-            validation=validation,
-            threshold=threshold,
-            preprocess=preprocess,
-            evaluated=evaluated,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(hierarchy, variance=variance, **options)
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
 
