@@ -12,6 +12,7 @@ import numpy as np
 import obonet
 import torch
 from sklearn.metrics import average_precision_score
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from benchmarks.measure import median_seconds, save
 from chmcnn import metrics
@@ -19,6 +20,7 @@ from chmcnn.datasets import obo
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.nn import MLP, MCLoss
 from chmcnn.training import Rows, Settings, train
+from chmcnn.training._average import WeightAverage
 
 Call = Callable[[], object]
 ROWS, CLASSES = 1300, 4100  # the test rows of a Gene Ontology data set
@@ -33,6 +35,7 @@ def main() -> None:
             "auprc / scikit-learn's average_precision_score": average_precision(),
             "obo.read / obonet": ontology(Path(folder) / "ontology.obo"),
             "train / bare steps of forward, backward and Adam": training(),
+            "our average of weights / torch's AveragedModel": averaging(),
         }
         for what, (ours, reference) in pairs.items():
             times = median_seconds({"ours": ours, "reference": reference}, rounds=15, warm_up=1)
@@ -80,6 +83,14 @@ def training() -> tuple[Call, Call]:
             optimizer.step()
 
     return lambda: train(build, Rows(x, y), loss=loss, settings=settings), bare_steps
+
+
+def averaging() -> tuple[Call, Call]:
+    """Add one step to the moving average of the default network's weights."""
+    network = MLP(FEATURES, 500, widths=(500, 500))
+    ours = WeightAverage(decay=0.99)
+    reference = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(0.99))
+    return lambda: ours.update(network), lambda: reference.update_parameters(network)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def filled_in(text: str) -> str:
-    """A document, with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` made anew."""
+    """Return a document with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` replaced."""
     makers: dict[str, Callable[[], str]] = {
         "steps": steps,
         "layer": layer,
@@ -72,6 +72,7 @@ def filled_in(text: str) -> str:
         "ablation": ablation,
         "checks": checks,
         "settings": settings,
+        "ratios": ratios,
         "table2": table2,
     }
     return re.sub(
@@ -236,6 +237,13 @@ def table2() -> str:
     )
     commands = "".join(f"- `{command}`\n" for command in section.commands)
     return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"
+
+
+def ratios() -> str:
+    """Return the times relative to references."""
+    content = load("ratios")
+    cells = [[row["what"], f"{row['ratio']:.2f}"] for row in content["rows"]]
+    return _table(["ours / reference", "ratio"], cells) + _source(content)
 
 
 def settings() -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName, find_preset
-from chmcnn.settings import check
+from chmcnn.settings import SETTINGS, check
+from chmcnn.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
     NetworkLike = nn.Module | Callable[[int, int], nn.Module] | None
 
-TRAINING = ("epochs", "batch_size", "learning_rate", "weight_decay", "patience", "refit", "schedule", "averaging")
+TRAINING = tuple(
+    field.name for field in fields(Settings) if field.name in SETTINGS and not SETTINGS[field.name].default
+)
 """Settings of a training that a preset has values for."""
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class WeightAverage:
     """Moving average of the parameters of a network, over fewer steps at the beginning.
 
-    `torch.optim.swa_utils.AveragedModel` with the same formula is no shorter and slower: for the default network on 64
-    features an update takes 0.19 ms in place of 0.08 ms, where a step takes 3 ms. It also copies the network, which a
-    lazy module does not allow before its first batch, and one that keeps its last output does not allow after it.
+    `torch.optim.swa_utils.AveragedModel` with the same formula is not shorter, and slower (`python -m benchmarks.ratios`).
+    It also copies the network, which a lazy module does not allow before its first batch, and a module that stores its
+    last output does not allow afterwards.
     """
 
     decay: float = 0.0  # share of the average that a step keeps; 0 averages nothing

@@ -74,7 +74,7 @@ class Training:
                 self.progress(epoch)
 
     def run_epoch(self, of: int) -> Epoch:
-        """Train and validate one epoch, the next of so many."""
+        """Train and validate the next epoch."""
         begin, state = time.perf_counter(), self.state
         state.begin_epoch(self.settings)
         loss = self._train()

@@ -21,7 +21,7 @@ class Settings:
     learning_rate, weight_decay
         Learning rate and weight decay of Adam.
     patience
-        Stop after so many epochs without a validation score at least as good as the best; None trains all epochs.
+        Number of epochs without a validation score as good as the best before training stops; None trains all epochs.
     refit
         Whether to train a new network on training and validation data for the best number of epochs, as the paper does.
         Otherwise the weights of the best epoch are kept.
