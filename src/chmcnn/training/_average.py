@@ -19,8 +19,8 @@ class WeightAverage:
     """Moving average of the parameters of a network, over fewer steps at the beginning.
 
     `torch.optim.swa_utils.AveragedModel` with the same formula is not shorter, and slower, as `python -m
-    benchmarks.ratios` shows. It also copies the network, which a lazy module does not allow before its first batch, and a module that stores its
-    last output does not allow afterwards.
+    benchmarks.ratios` shows. It also copies the network, which a lazy module does not allow before its first batch, and
+    a module that stores its last output does not allow afterwards.
     """
 
     decay: float = 0.0  # share of the average that a step keeps; 0 averages nothing
