@@ -55,8 +55,8 @@ def _is_class_weight(value: object) -> bool:
 
 
 _SHARE = Domain(float, "a number from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
-_POSITIVE = Domain(float, "a number above 0", lambda value: _is_number(value) and value > 0)
-_NOT_NEGATIVE = Domain(float, "a number, 0 or more", lambda value: _is_number(value) and value >= 0)
+_POSITIVE = Domain(float, "a finite number above 0", lambda value: _is_number(value) and value > 0)
+_NOT_NEGATIVE = Domain(float, "a finite number, 0 or more", lambda value: _is_number(value) and value >= 0)
 _BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
 _WIDTHS = Domain(
     list,

@@ -80,8 +80,8 @@ def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() 
         ('{"widths": 500}', "widths is 500; expected a list of integers above 0, such as [500, 500]"),
         ('{"widths": [0]}', "widths is [0]; expected a list"),
         ('{"dropout": 1}', "dropout is 1; expected a number from 0 to below 1."),
-        ('{"learning_rate": NaN}', "learning_rate is nan; expected a number above 0."),
-        ('{"weight_decay": -1}', "weight_decay is -1; expected a number, 0 or more."),
+        ('{"learning_rate": NaN}', "learning_rate is nan; expected a finite number above 0."),
+        ('{"weight_decay": -1}', "weight_decay is -1; expected a finite number, 0 or more."),
         ('{"refit": 1}', "refit is 1; expected true or false."),
         ('{"schedule": "linear"}', "schedule is 'linear'; expected 'constant' or 'cosine'."),
         (
@@ -107,7 +107,7 @@ def test_a_wrong_file_is_told_with_its_name_and_the_key(tmp_path: Path, content:
     [
         (("my.csv", "--schedule", "linear"), "--schedule is 'linear'; expected 'constant' or 'cosine'."),
         (("my.csv", "--width", "0"), "--width is 0; expected an integer, 1 or more."),
-        (("my.csv", "--learning-rate", "0"), "--learning-rate is 0.0; expected a number above 0."),
+        (("my.csv", "--learning-rate", "0"), "--learning-rate is 0.0; expected a finite number above 0."),
         (("my.csv", "--config", "none.json"), "none.json: the file cannot be read: No such file or directory."),
         (
             ("digits", "--validation-share", "0.1"),

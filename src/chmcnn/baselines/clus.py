@@ -145,7 +145,7 @@ class ClusHMC(HierarchicalClassifier):
         for name in ("significance", "depth_weight", "variance"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float | np.number) and 0 < value <= 1):
-                raise ChmcnnError(f"{name} is {value!r}; expected a number above 0 and at most 1.")
+                raise ChmcnnError(f"{name} is {value!r}; expected a finite number above 0 and at most 1.")
         for name in ("min_samples_leaf", "n_estimators"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:

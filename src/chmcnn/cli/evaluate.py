@@ -21,7 +21,7 @@ class _Output(_output.FileOutput):
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="File to write as well: all figures as .json, those of each class as .csv."
+            "--output", "-o", help="File to write as well: all measures as .json, those of each class as .csv."
         ),
     ] = None
 
@@ -36,7 +36,7 @@ def evaluate(
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:
-    """Evaluate a model on labelled rows, and print the figures.
+    """Evaluate a model on labelled rows, and print the measures.
 
     [bold]Examples[/bold]
 
