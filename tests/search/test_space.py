@@ -21,7 +21,7 @@ def test_the_space_of_the_paper_has_576_settings() -> None:
     [
         ({}, "the space is empty"),
         ({"learning_rat": [0.1]}, "unknown setting 'learning_rat'; did you mean 'learning_rate'?"),
-        ({"learning_rate": [0.1, -1]}, "learning_rate is -1; expected a number above 0"),
+        ({"learning_rate": [0.1, -1]}, "learning_rate is -1; expected a finite number above 0"),
         ({"learning_rate": 0.1}, "learning_rate is 0.1; expected a list of values, or a range"),
         ({"learning_rate": []}, r"learning_rate is \[\]; expected a list of values"),
         ({"widths": [500, 500]}, "widths is 500; expected a list of integers"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -99,8 +99,6 @@ class ClusHMC(HierarchicalClassifier):
     trees_: list[ClusteringTree]
     n_estimators: int = 1
     n_jobs: int | None = None
-    own_settings: ClassVar[tuple[str, ...]] = ()
-    """Names of the parameters that only a subclass has."""
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
@@ -128,14 +126,6 @@ class ClusHMC(HierarchicalClassifier):
         self.evaluated = evaluated
         self.random_state = random_state
         self.verbose = verbose
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of all parameters; the constructor of a subclass lists only its own."""
-        if cls.own_settings:
-            return sorted([*ClusHMC._get_param_names(), *cls.own_settings])
-        names: list[str] = super()._get_param_names()
-        return names
 
     # Training
 

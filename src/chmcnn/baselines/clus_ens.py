@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,8 +42,6 @@ class ClusEns(ClusHMC):
     >>> model.feature_importances_.shape
     (3,)
     """
-
-    own_settings: ClassVar[tuple[str, ...]] = ("n_estimators", "n_jobs")
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from inspect import Parameter
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -126,6 +128,19 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Make scores coherent."""
         constrain = max_constraint if self.correction == "max" else min_constraint
         return constrain(scores, self.hierarchy_)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of all parameters: a constructor with ``**options`` passes these on to its base class."""
+        names: set[str] = set()
+        for kind in cls.__mro__:
+            if "__init__" not in vars(kind):
+                continue
+            parameters = [*inspect.signature(kind).parameters.values()]
+            names |= {parameter.name for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD}
+            if all(parameter.kind is not Parameter.VAR_KEYWORD for parameter in parameters):
+                break
+        return sorted(names)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is supported: several labels, missing values, sparse matrices."""

@@ -89,14 +89,6 @@ class NetworkParameters(HierarchicalClassifier):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of all parameters; the constructor of a system lists only its own."""
-        if cls.own_settings:
-            return sorted([*NetworkParameters._get_param_names(), *cls.own_settings])
-        names: list[str] = super()._get_param_names()
-        return names
-
     def resolve_settings(self, columns: int | None, rows: int | None) -> dict[str, Any]:
         """Return all settings of a training on a table of this size, from the parameters or else from the preset.
 
