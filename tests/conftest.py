@@ -1,3 +1,4 @@
+import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,12 @@ import torch
 from benchmarks import shapes
 
 from chmcnn import Hierarchy
+from chmcnn.comparison import PRELOAD
 from chmcnn.constraint import _delegates
+
+# The first test that starts a process decides what the server of processes has imported for all others.
+if "forkserver" in multiprocessing.get_all_start_methods():
+    multiprocessing.get_context("forkserver").set_forkserver_preload(list(PRELOAD))
 
 _HEAD = """@RELATION small
 @ATTRIBUTE size numeric

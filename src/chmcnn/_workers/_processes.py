@@ -60,7 +60,7 @@ class ProcessExecutor(Executor):
     def __init__(self, max_workers: int | None = None, *, preload: Sequence[str] = ()) -> None:
         method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
         self._context: Any = multiprocessing.get_context(method)
-        if method == "forkserver":
+        if method == "forkserver" and preload:
             self._context.set_forkserver_preload(list(preload))
         self._threads = ThreadPoolExecutor(max_workers or count_cores())  # each waits for one process
         self._running: set[BaseProcess] = set()
