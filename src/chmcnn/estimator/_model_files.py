@@ -115,6 +115,7 @@ def _describe_input(model: NeuralClassifier) -> dict[str, Any]:
         "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
         "categories": model.preprocessor_.categories_,
         "sparse": model.preprocessor_.sparse_,
+        "sparse network": model.sparse_network_,
     }
 
 
@@ -208,6 +209,7 @@ def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict
         model.n_features_in_ = math.prod(model.feature_shape_)
         return
     model.feature_shape_ = tensors["means"].shape
+    model.sparse_network_ = facts.get("sparse network", False)  # models of version 0.1 have none
     preprocessor = model.preprocessor_ = _restore_preprocessor(facts, tensors, standardise=model.preprocess)
     model.n_features_in_ = preprocessor.n_features_in_
     if hasattr(preprocessor, "feature_names_in_"):
