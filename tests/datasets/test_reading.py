@@ -89,7 +89,7 @@ def test_paths_in_the_labels_make_the_hierarchy(tmp_path: Path) -> None:
         ", line 3, column 2: column 'labels': 'a//b' is not a path of non-empty parts separated by '/'."
     )
     for forgotten in ("size,labels\n1,dog\n", "size,labels\n1,\n"):
-        assert "there is no hierarchy, and no label is a path with '/'" in refused(write(tmp_path, forgotten))
+        assert "There is no hierarchy, and no label is a path with '/'" in refused(write(tmp_path, forgotten))
 
 
 def test_a_file_of_the_hierarchy_will_do(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_kinds_of_parquet_columns(tmp_path: Path) -> None:
     assert table.X["kind"].cat.categories.tolist() == ["3", "2", "1"]
     assert table.X["word"].isna().tolist() == [True, False]
     for name, values in {
-        "time": pd.Series(["2020-01-01", None], dtype="datetime64[us]"),
+        "time": pd.Series([pd.Timedelta(1, "D"), None]),
         "list": [[1, 2], [3]],
         "large": [2**53 + 1, 1],
         "words": [["a"], ["b"]],
