@@ -205,7 +205,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ChmcnnError(f"path_separator is {self.path_separator!r}; expected a string, such as '/' or '>'.")
         for name, setting in SETTINGS.items():
             value = getattr(self, name, setting.default)
-            if name == "preprocess" and is_transformer(value):
+            if name == "preprocess":
+                if not is_transformer(value):
+                    check(name, value, setting.domain._replace(expected="true, false or a scikit-learn transformer"))
                 continue
             optional = setting.default is None  # the preset has a value
             if name != "preset" and not (optional and value is None):  # each system has its own presets

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chmcnn.errors import ChmcnnError, ModelError
+from chmcnn.estimator._transformers import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -81,7 +82,7 @@ def dump_transformer(transformer: Transformer) -> bytes:
     except ModelError as error:
         raise _refuse(transformer, error.problem) from None
     except (UnsupportedTypeException, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise _refuse(transformer, str(error).splitlines()[0]) from None
+        raise _refuse(transformer, describe_error(error)) from None
     return content
 
 
@@ -104,7 +105,7 @@ def load_transformer(content: bytes) -> Transformer:
     except ModelError:
         raise
     except Exception as error:  # noqa: BLE001 -- a damaged file may raise anything
-        raise ModelError(f"the file is damaged: {str(error).splitlines()[0] if str(error) else error!r}") from None
+        raise ModelError(f"the file is damaged: {describe_error(error)}") from None
     if not callable(getattr(transformer, "transform", None)):
         raise ModelError(f"the file has an object of type {type(transformer).__name__}, not a transformer")
     return transformer

@@ -33,6 +33,11 @@ def create_preprocessor(preprocess: bool | Transformer) -> Preprocessor | Custom
     return CustomPreprocessor(clone(preprocess)) if is_transformer(preprocess) else Preprocessor(standardise=preprocess)
 
 
+def describe_error(error: Exception) -> str:
+    """Return the first line of the message of an error, or else its type."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 class CustomPreprocessor:
     """The transformer of the user, whose result must be finite numbers (rows, columns), dense or sparse.
 
@@ -84,7 +89,7 @@ class CustomPreprocessor:
         if matrix.ndim != 2 or matrix.shape[0] != _num_samples(X) or not matrix.shape[1]:
             raise FeatureError(f"{self._name} gives an array of shape {matrix.shape}; expected (rows, columns).")
         if not np.isfinite(matrix.data if is_sparse else matrix).all():
-            raise FeatureError(f"{self._name} gives missing or infinite numbers; add a SimpleImputer after it.")
+            raise FeatureError(f"{self._name} gives missing or infinite numbers; add a SimpleImputer to a pipeline.")
         return matrix
 
     @property
@@ -123,4 +128,4 @@ class CustomPreprocessor:
         return f"The transformer {type(self.transformer_).__name__} of preprocess="
 
     def _refuse(self, problem: str, error: Exception) -> FeatureError:
-        return FeatureError(f"{self._name} {problem}: {str(error).splitlines()[0] if str(error) else error!r}")
+        return FeatureError(f"{self._name} {problem}: {describe_error(error)}")
