@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from torch import nn
 
-    from chmcnn._typing import JSONValue
+    from chmcnn._typing import JSONValue, Transformer
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
 
@@ -58,7 +58,8 @@ class NetworkParameters(HierarchicalClassifier):
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
         threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
         evaluated: ArrayLike | None = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -83,6 +84,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.validation = validation
         self.threshold = threshold
         self.preprocess = preprocess
+        self.path_separator = path_separator
         self.evaluated = evaluated
         self.device = device
         self.random_state = random_state
