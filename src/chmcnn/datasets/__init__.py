@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chmcnn.datasets import arff, obo, synthetic
+    from chmcnn.datasets import arff, gaf, obo, skos, synthetic
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
@@ -23,12 +23,14 @@ __all__ = [
     "Table",
     "annotate",
     "arff",
+    "gaf",
     "load",
     "names",
     "obo",
     "read_features",
     "read_hierarchy",
     "read_table",
+    "skos",
     "split",
     "synthetic",
 ]
