@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chmcnn.cli._annotations import AnnotationOptions, option_names
 from chmcnn.cli._groups import Omit, OptionGroup, flag
 from chmcnn.cli._options import Invocation
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from chmcnn import Hierarchy
@@ -26,12 +28,12 @@ _TABLE = "Your own table"
 
 
 @dataclass(frozen=True)
-class TableOptions(OptionGroup):
-    """How to read a table of the user: the arguments of `chmcnn.datasets.read_table`."""
+class TableOptions(AnnotationOptions):
+    """How to read a table of the user: the arguments of `chmcnn.datasets.read_table` and `annotate`."""
 
     hierarchy: Annotated[
         Path | None,
-        typer.Option(help="File of the hierarchy: edges (CSV), OBO, JSON or ARFF.", rich_help_panel=_TABLE),
+        typer.Option(help="File of the hierarchy: edges (CSV), OBO, SKOS, JSON or ARFF.", rich_help_panel=_TABLE),
     ] = None
     labels: Annotated[str, typer.Option(help="Column of labels.", rich_help_panel=_TABLE)] = "labels"
     class_column: Annotated[
@@ -53,13 +55,20 @@ class TableOptions(OptionGroup):
         typer.Option(help="Separator between cells. Default: comma in .csv, else tab.", rich_help_panel=_TABLE),
     ] = None
 
-    def read(self, path: Path, hierarchy: Hierarchy | None = None) -> Table:
+    def read(
+        self, path: Path, hierarchy: Hierarchy | None = None, notify: Callable[[str], None] | None = None
+    ) -> Table:
         """Read features and labels."""
         from chmcnn.datasets import read_table
 
+        self.refuse_without_annotations()
+        if self.annotations is not None:
+            return self.annotate(self._read_genes(path), self.hierarchy, hierarchy, notify)
+        if hierarchy is None and self.hierarchy is not None:
+            hierarchy = self.read_hierarchy(self.hierarchy)
         return read_table(
             path,
-            hierarchy or self.hierarchy,
+            hierarchy,
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
@@ -68,9 +77,28 @@ class TableOptions(OptionGroup):
             delimiter=self.delimiter,
         )
 
+    def _read_genes(self, path: Path) -> pd.DataFrame:
+        """Read the features of genes, whose labels are in another file."""
+        from chmcnn.datasets import read_features
+
+        if self.class_column or self.labels != "labels":
+            raise DatasetError("--annotations has the labels: --labels and --class-column do not apply.")
+        genes = read_features(
+            path,
+            id_column=0 if self.id_column is None else self.id_column,
+            categorical=self.categorical or (),
+            delimiter=self.delimiter,
+        )
+        if self.labels in genes.columns:
+            raise DatasetError(
+                f"{path} has a column {self.labels!r}, but --annotations has the labels; remove one of them."
+            )
+        return genes
+
 
 FeatureTable = Annotated[
-    TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical")
+    TableOptions,
+    Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical", *option_names()),
 ]
 """How to read a table without labels; the model has the classes and categories."""
 
@@ -84,15 +112,17 @@ class HoldOutOptions(OptionGroup):
         float | None, typer.Option(min=0, max=0.9, help="Share of the rows to hold out for the test. Default: 0.2.")
     ] = None
 
-    def split(self, path: Path, table_options: TableOptions, seed: int) -> Parts:
+    def split(
+        self, path: Path, table_options: TableOptions, seed: int, notify: Callable[[str], None] | None = None
+    ) -> Parts:
         """Read a table of the user, and hold out rows for the test unless another table has them."""
         from chmcnn.datasets import Dataset, split
 
         if self.test is not None and self.test_share is not None:
             raise DatasetError("--test and --test-share cannot be used together; use one of them.")
-        table = table_options.read(path)
+        table = table_options.read(path, notify=notify)
         if self.test is not None:
-            test = table_options.read(self.test, table.hierarchy)
+            test = replace(table_options, min_rows=1).read(self.test, table.hierarchy, notify)
             Dataset(path.name, table, test, test)  # refuses other columns before the training
             return Parts(path.name, {"train": table, "test": test})
         share = 0.2 if self.test_share is None else self.test_share
@@ -183,8 +213,10 @@ def read_labelled(
         if data.hierarchy != model.hierarchy_:
             raise DatasetError(f"{name} has different classes than the model.")
         return data.test.X, data.test.Y
+    if table_options.hierarchy is not None and table_options.annotations is None:
+        raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
     options = replace(table_options, categorical=_categorical(model, table_options))
-    table = options.read(Path(name), model.hierarchy_)
+    table = options.read(Path(name), model.hierarchy_, call.notify)
     columns = list(getattr(model, "feature_names_in_", table.X.columns))
     missing = [column for column in columns if column not in table.X.columns]
     if missing:

@@ -36,13 +36,15 @@ def train(
     chmcnn train my.csv --hierarchy edges.csv -o model/ --id-column name
 
     chmcnn train my.csv --config settings.json --dropout 0.5
+
+    chmcnn train genes.csv --hierarchy go.obo --annotations goa.gaf.gz --evidence EXPERIMENTAL --min-rows 10
     """
     from chmcnn.classifier import CHMCNNClassifier
 
     output.check()
     settings = training.settings()
     if _data.is_file(data):
-        parts = hold_out.split(Path(data), table, compute.seed)
+        parts = hold_out.split(Path(data), table, compute.seed, call.notify)
     else:
         training.refuse_validation_share(data)
         parts = _data.Parts.of(_data.load(data, call, hold_out, table, seed=compute.seed))

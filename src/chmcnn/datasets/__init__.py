@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chmcnn.datasets import arff, gaf, obo, skos, synthetic
+    from chmcnn.datasets.annotation_summary import AnnotationSummary
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from chmcnn.datasets.registry import load
 
 __all__ = [
+    "AnnotationSummary",
     "Dataset",
     "Preprocessor",
     "Table",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AnnotationSummary": "annotation_summary",
     "Dataset": "dataset",
     "Preprocessor": "preprocessing",
     "Table": "dataset",

@@ -53,6 +53,10 @@ class Ontology:
         """Return an ontology of the classes of a hierarchy, all of them current."""
         return cls(hierarchy, hierarchy.titles, {}, {}, frozenset())
 
+    def has(self, term: str) -> bool:
+        """Whether an id is one of a term, current or not."""
+        return term in self.hierarchy or term in self.moved or term in self.obsolete
+
     def current(self, term: str) -> str | None:
         """Return the current term of an id, or None if it is obsolete; raise an error for an unknown id."""
         if term in self.hierarchy:
