@@ -41,14 +41,11 @@ def test_titles_of_classes_are_on_the_page_as_text(model: CHMCNNClassifier, hier
 
 def test_a_picture_has_short_titles(hierarchy: Hierarchy) -> None:
     table = Table(DATA.train.X, DATA.train.Y, hierarchy)
-    texts = [text.get_text() for text in overview.draw(overview.overview("x", table, model_mask())).axes[0].texts]
+    shown = overview.overview("mine", table, np.ones(len(hierarchy), dtype=bool))
+    texts = [text.get_text() for text in overview.draw(shown).axes[0].texts]
     assert "class number 3" in texts
     assert "a title of many words …" in texts
     assert max(map(len, texts)) <= 24
-
-
-def model_mask() -> np.ndarray:
-    return np.ones(len(DATA.hierarchy), dtype=bool)
 
 
 def test_explanations_and_rules_have_titles(model: CHMCNNClassifier, hierarchy: Hierarchy) -> None:
