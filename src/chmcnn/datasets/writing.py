@@ -76,8 +76,8 @@ def _frame(table: Table, labels: str) -> pd.DataFrame:
     features = table.X
     if sparse.issparse(features):
         raise DatasetError(
-            f"The features are sparse, with {len(table.feature_names):,} columns; a table has a cell for each. Save them with "
-            "scipy.sparse.save_npz, or make them dense first."
+            f"The features are sparse, with {len(table.feature_names):,} columns; a table has a cell for each. Save "
+            "them with scipy.sparse.save_npz, or make them dense first."
         )
     frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(features, columns=[*table.feature_names])
     columns = {str(name): _column(frame[name], str(name)) for name in frame.columns}
