@@ -30,6 +30,9 @@ _OPTIONS = {
     "id_column=": "--id-column",
     "evidence=": "--evidence",
     "evidence has": "--evidence has",
+    "use another separator=, or to_parquet": "write a .parquet file",
+    "or use another labels=": "or rename the column",
+    "to_parquet": "a .parquet file",
     "parent= and child=": "--parent-column and --child-column",
     ", and the delimiter with delimiter=": "",
 }

@@ -1,4 +1,4 @@
-"""`chmcnn datasets`: list data sets, download their files, and describe one."""
+"""`chmcnn datasets`: list data sets, download their files, describe and export one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from chmcnn.cli import _data
+from chmcnn.cli._export import export
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import Invocation
 from chmcnn.cli._output import PictureOutput
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from chmcnn._typing import JSONValue
     from chmcnn.datasets.catalogue import Entry
 
-app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, and describe one.")
+app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, describe and export one.")
+app.command()(export)
 
 _COUNTS = ("train", "valid", "test", "features", "classes", "edges", "depth")
 
