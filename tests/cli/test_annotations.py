@@ -164,6 +164,19 @@ def test_evaluation_takes_a_hierarchy_only_with_annotations(genes: Path, folder:
     assert "--hierarchy is only for --annotations: the model has its own hierarchy." in done.stderr
 
 
+def test_a_vocabulary_has_titles_in_a_language(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("x,labels\n1,tennis\n2,sport\n")
+    (tmp_path / "my.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix : <https://example.org/> .\n"
+        ':tennis skos:broader :sport ; skos:prefLabel "tennis" . :sport skos:prefLabel "sports"@en, "Sportarten"@de .'
+    )
+    for language, title in {"en": "sports", "de": "Sportarten"}.items():
+        options = ("--hierarchy", "my.ttl", "--language", language, "--force")
+        done = run("datasets", "show", "my.csv", *options, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f"sport {title}  2" in done.stdout
+
+
 def test_columns_of_a_file_of_edges_have_options(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text("x,labels\n" + "".join(f"{number},{number % 2}\n" for number in range(8)))
     (tmp_path / "edges.tsv").write_text("up\tdown\tlabel\n\t2\ttop\n2\t0\teven\n2\t1\todd\n")

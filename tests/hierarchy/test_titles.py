@@ -14,7 +14,9 @@ from tests.untyped import untyped
 from chmcnn import Hierarchy, HierarchyError
 from chmcnn.datasets import Dataset, Table, obo, read_hierarchy
 
-SPORT = Hierarchy.from_edges([("2", "21"), ("2", "22")], titles={"2": "sport", "21": "tennis\n\tdouble", "22": " "})
+SPORT = Hierarchy.from_edges(
+    [("2", "21"), ("2", "22")], titles={"2": "sport", "21": "tennis\n\t\x1b double", "22": " \0"}
+)
 
 
 def test_a_class_has_a_title_or_its_name() -> None:

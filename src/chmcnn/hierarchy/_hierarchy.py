@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from chmcnn import _wording
 from chmcnn.errors import HierarchyError
-from chmcnn.hierarchy import _edges, _graph, _matrices, _titles
+from chmcnn.hierarchy import _edges, _graph, _json, _matrices, _titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
-
-_JSON_FORMAT = "chmcnn-hierarchy"
-_JSON_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,20 +207,7 @@ class Hierarchy:
         >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
         True
         """
-        try:
-            content = json.loads(text)
-        except (TypeError, ValueError) as error:
-            raise HierarchyError(f"The text of the hierarchy is not valid JSON: {error}.") from None
-        if not isinstance(content, dict) or content.get("format") != _JSON_FORMAT:
-            raise HierarchyError(f'The JSON is not a hierarchy; expected an object with "format": "{_JSON_FORMAT}".')
-        if content.get("version") != _JSON_VERSION:
-            raise HierarchyError(
-                f"The hierarchy has version {content.get('version')!r}, but this chmcnn reads version {_JSON_VERSION}. "
-                "Use the chmcnn that wrote it, or a newer one."
-            )
-        if not all(isinstance(content.get(key), list) for key in ("classes", "edges")):
-            raise HierarchyError('The JSON is not a hierarchy; expected the lists "classes" and "edges".')
-        return cls(content["classes"], content["edges"], content.get("titles"))
+        return cls(*_json.parse(text))
 
     # Classes
 
@@ -400,15 +383,7 @@ class Hierarchy:
 
     def to_json(self, *, titles: bool = True) -> str:
         """Return JSON text for `from_json`, with or without titles."""
-        content: dict[str, Any] = {
-            "format": _JSON_FORMAT,
-            "version": _JSON_VERSION,
-            "classes": self.classes,
-            "edges": self.edges.tolist(),
-        }
-        if titles and self.titles:
-            content["titles"] = dict(self.titles)
-        return json.dumps(content, ensure_ascii=False)
+        return _json.dump(self.classes, self.edges.tolist(), self.titles if titles else None)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same classes, in the same order, and the same edges; titles do not count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 NONE: Mapping[str, str] = MappingProxyType({})
 """No titles."""
+_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+"""Spaces, line ends, and characters that would control a terminal."""
 
 
 def as_titles(titles: Mapping[str, str] | None, positions: Mapping[str, int]) -> Mapping[str, str]:
@@ -31,7 +34,7 @@ def as_titles(titles: Mapping[str, str] | None, positions: Mapping[str, int]) ->
             raise HierarchyError(
                 f"The title of class {name!r} is {title!r}, of type {type(title).__name__}; expected text."
             )
-    lines = {name: " ".join(titles[name].split()) for name in positions if name in titles}
+    lines = {name: _CONTROL.sub(" ", titles[name]).strip() for name in positions if name in titles}
     return MappingProxyType({name: title for name, title in lines.items() if title})
 
 
