@@ -122,7 +122,7 @@ class HoldOutOptions(OptionGroup):
             raise DatasetError("--test and --test-share cannot be used together; use one of them.")
         table = table_options.read(path, notify=notify)
         if self.test is not None:
-            test = replace(table_options, min_rows=1).read(self.test, table.hierarchy, notify)
+            test = replace(table_options, min_rows=1).read(self.test, table.hierarchy, notify=notify)
             Dataset(path.name, table, test, test)  # refuses other columns before the training
             return Parts(path.name, {"train": table, "test": test})
         share = 0.2 if self.test_share is None else self.test_share
@@ -216,7 +216,7 @@ def read_labelled(
     if table_options.hierarchy is not None and table_options.annotations is None:
         raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
     options = replace(table_options, categorical=_categorical(model, table_options))
-    table = options.read(Path(name), model.hierarchy_, call.notify)
+    table = options.read(Path(name), model.hierarchy_, notify=call.notify)
     columns = list(getattr(model, "feature_names_in_", table.X.columns))
     missing = [column for column in columns if column not in table.X.columns]
     if missing:
