@@ -1,3 +1,4 @@
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ FRAME = pd.DataFrame(
     {"x": [1.5, np.nan], "kind": pd.Categorical(["u, v", None]), "count": [1, 2], "yes": [True, False]},
     index=pd.Index(["first", "second"], name="gene"),
 )
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=5)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
+DAYS = st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1)).map(lambda day: day.replace(microsecond=0))  # noqa: DTZ001
 WORD = TEXT.map(lambda text: f"w{text.strip()}")
 
 
@@ -58,13 +60,16 @@ def test_any_table_is_read_back_the_same(tmp_path: Path, data: st.DataObject, na
             data.draw(WORD): pd.Series(data.draw(st.lists(st.none() | WORD, **lists)), dtype=object)
             .astype("category")
             .array,
+            "text": pd.Series(data.draw(st.lists(st.none() | TEXT, **lists)), dtype="string").array,
+            "day": pd.Series(data.draw(st.lists(st.none() | DAYS, **lists)), dtype="datetime64[us]").array,
         },
         index=pd.Index(data.draw(st.lists(WORD, **lists, unique=True)), name="id"),
     )
     sets = data.draw(st.lists(st.sets(st.sampled_from(hierarchy.classes)), **lists))
     table = Table(frame, sets, hierarchy)
     write(table, tmp_path / name, force=True)
-    again = read_table(tmp_path / name, hierarchy, id_column="id", categorical=[frame.columns[1]])
+    options: dict[str, Any] = {"id_column": "id", "categorical": [frame.columns[1]], "text": ["text"]}
+    again = read_table(tmp_path / name, hierarchy, **options)
     same(table, again)
     assert again.X.index.tolist() == frame.index.tolist()
 

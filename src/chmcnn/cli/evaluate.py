@@ -32,7 +32,7 @@ def evaluate(
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
     output: _Output,
-    table: Annotated[_data.TableOptions, Omit("path_separator", "min_rows")],
+    table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:

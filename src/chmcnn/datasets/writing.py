@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy import sparse
 
 from chmcnn._io import text
 from chmcnn._io.files import atomic
+from chmcnn.datasets.columns import list_kinds
 from chmcnn.datasets.feature_columns import MISSING
+from chmcnn.datasets.texts import TEXT
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -32,20 +35,32 @@ def write_csv(table: Table, path: Path, *, labels: str, separator: str, force: b
     if not separator or separator.strip() != separator:
         raise DatasetError(f"The separator of labels is {separator!r}; expected a character such as ';' or '|'.")
     frame = _frame(table, labels)
-    for name in frame.columns:
-        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
-            _refuse_texts(frame[name].dropna().unique(), f"column {name!r}")
+    texts = [name for name, kind in list_kinds(frame).items() if kind != "numbers"]
+    for name in texts:
+        _refuse_texts(frame[name].dropna().unique(), f"column {name!r}", running=frame[name].dtype == TEXT)
     _refuse_texts(frame.columns, "the header")
     label_sets = _label_lists(table)
     for name in {name for names in label_sets for name in names}:
-        if separator in name or name != name.strip() or "\r" in name:
+        if separator in name or name != name.strip():
             raise DatasetError(
                 f"The class {name!r} cannot be written with the separator {separator!r}; use another separator=, or "
                 "to_parquet."
             )
     frame[labels] = [separator.join(names) for names in label_sets]
+    texts.append(labels)
+    # The minimal quoting of csv leaves a carriage return unquoted.
+    returns = any(
+        "\r" in str(value) for values in (frame.columns, *(frame[name] for name in texts)) for value in values
+    )
     with atomic(path) as temporary:
-        frame.to_csv(temporary, sep=delimiter, index=False, lineterminator="\n", encoding="utf-8")
+        frame.to_csv(
+            temporary,
+            sep=delimiter,
+            index=False,
+            lineterminator="\n",
+            encoding="utf-8",
+            quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
+        )
 
 
 def write_parquet(table: Table, path: Path, *, labels: str, force: bool) -> None:
@@ -118,11 +133,11 @@ def _column(column: pd.Series, name: str) -> pd.Series:
     return plain
 
 
-def _refuse_texts(values: Iterable[object], place: str) -> None:
-    """Raise an error for a text that would be read as missing, or without its spaces."""
+def _refuse_texts(values: Iterable[object], place: str, *, running: bool = False) -> None:
+    """Raise an error for a text that would be read as missing, or without its spaces; running text keeps both."""
     for value in values:
         cell = str(value)
-        if cell in {"", *MISSING} or cell != cell.strip() or "\r" in cell or "\0" in cell:
+        if "\0" in cell or (not running and (cell in {"", *MISSING} or cell != cell.strip())):
             raise DatasetError(
                 f"{place[:1].upper()}{place[1:]} has {cell!r}, which a text file does not keep; rename it, or use "
                 "to_parquet."
