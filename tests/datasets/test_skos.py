@@ -146,5 +146,6 @@ def test_a_table_with_labels_of_a_vocabulary(tmp_path: Path) -> None:
     table = read_table(tmp_path / "my.csv", write(tmp_path, SMALL))
     assert table.hierarchy.decode(table.Y)[0] == {"tennis", "sport"}
     assert table.take([1]).hierarchy.title("chess") == "Schach"
-    with pytest.raises(FileError, match=r"unknown ending '\.rdf'; expected one of .*\.ttl, \.nt"):
-        read_hierarchy(write(tmp_path, "", "my.rdf"))
+    for ending, hint in {"rdf": "rdfpipe -o turtle", "jsonld": "rdfpipe -o turtle", "owl": "robot convert"}.items():
+        with pytest.raises(FileError, match=rf"unknown ending '\.{ending}'; expected one of .*\.ttl, \.nt\. .*{hint}"):
+            read_hierarchy(write(tmp_path, "", f"my.{ending}"))

@@ -81,6 +81,14 @@ FORMATS = {
 }
 """The format of each ending; ``.gz`` after it does not count."""
 
+_TO_TURTLE = ". Convert RDF to Turtle with rdfpipe, which comes with rdflib: rdfpipe -o turtle my.rdf > my.ttl"
+_CONVERT = {
+    ".rdf": _TO_TURTLE,
+    ".jsonld": _TO_TURTLE,
+    ".owl": ". Use the OBO file of the ontology, or convert it with robot: robot convert -i my.owl -o my.obo",
+}
+"""How to get a file that can be read from one that cannot."""
+
 
 def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
     """Read a table by its ending, or as delimited text if there is a delimiter."""
@@ -126,7 +134,8 @@ def read_hierarchy(
     read = FORMATS.get(text.ending(file), Format()).read_hierarchy
     if read is None:
         endings = ", ".join(ending for ending, known in FORMATS.items() if known.read_hierarchy)
-        raise FileError(f"unknown ending {text.ending(file)!r}; expected one of {endings}", file)
+        hint = _CONVERT.get(text.ending(file), "")
+        raise FileError(f"unknown ending {text.ending(file)!r}; expected one of {endings}{hint}", file)
     try:
         return read(file, HierarchyOptions(part_of, namespace, parent, child, title, language))
     except HierarchyError as error:
