@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,7 @@ class Evaluation:
     levels: dict[int, LevelMetrics]
     by_class: dict[str, ClassMetrics]  # classes with a positive row, best AU(PRC) first
     delegations: list[tuple[str, str, int]]  # class, its delegate, number of predictions
+    titles: dict[str, str] = field(default_factory=dict)  # of the classes above that have one
 
     def facts(self) -> dict[str, Any]:
         """Return everything but the curve as plain values for JSON."""
@@ -114,6 +115,7 @@ def evaluate(
         "calibration error": metrics.calibration_error(Y, scores, classes=evaluated),
         "violations": float(metrics.violations(scores, model.hierarchy_).number),
     }
+    by_class, delegations = _by_class(model, Y, scores, predicted), _delegations(model, raw, predicted)
     return Evaluation(
         title=title,
         rows=len(Y),
@@ -122,8 +124,9 @@ def evaluate(
         figures=figures,
         curve=_thin(metrics.precision_recall_curve(Y, scores, classes=evaluated)),
         levels=_by_level(model, Y, scores, predicted),
-        by_class=_by_class(model, Y, scores, predicted),
-        delegations=_delegations(model, raw, predicted),
+        by_class=by_class,
+        delegations=delegations,
+        titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
     )
 
 
@@ -162,6 +165,11 @@ def _delegations(
     counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes
     return [(names[column], names[delegate], count) for (column, delegate), count in counts.most_common(10)]
+
+
+def _select_titles(model: HierarchicalClassifier, names: set[str]) -> dict[str, str]:
+    """Return the titles of some classes, in column order."""
+    return {name: title for name, title in model.hierarchy_.titles.items() if name in names}
 
 
 def _thin(curve: Curve) -> Curve:

@@ -155,7 +155,7 @@ class LMLP(NeuralClassifier):
                 if self.checkpoint is not None
                 else None,
                 progress=progress,
-                system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} of {self.hierarchy_.to_json(titles=False)}",
             )
 
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:

@@ -32,7 +32,7 @@ def evaluate(
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
     output: _Output,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
+    table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:
@@ -45,6 +45,8 @@ def evaluate(
     chmcnn evaluate model/ test.csv --json
 
     chmcnn evaluate model/ test.csv -o classes.csv
+
+    chmcnn evaluate model/ genes.csv --hierarchy go.obo --annotations goa.gaf.gz
     """
     from chmcnn import evaluation
     from chmcnn.classifier import CHMCNNClassifier
@@ -67,5 +69,8 @@ def _format(result: Evaluation, suffix: str) -> str:
         return dumps(result.facts())
     import pandas as pd
 
-    rows = [{"class": name, **asdict(figures)} for name, figures in result.by_class.items()]
+    rows = [
+        {"class": name, **({"title": result.titles.get(name, "")} if result.titles else {}), **asdict(figures)}
+        for name, figures in result.by_class.items()
+    ]
     return pd.DataFrame(rows).to_csv(index=False)

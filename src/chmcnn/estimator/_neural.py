@@ -210,7 +210,7 @@ class NeuralClassifier(NetworkParameters):
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
-                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json(titles=False)}",
             )
         self.network_, self.history_ = trained.network, trained.history
         self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
