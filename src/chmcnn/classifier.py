@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chmcnn.training import Loss
+
 
 class CHMCNNClassifier(NeuralClassifier):
     """Hierarchical multi-label classification with C-HMCNN(h): predictions never contradict the hierarchy.
@@ -41,7 +43,8 @@ class CHMCNNClassifier(NeuralClassifier):
         Whether to standardise the features. Categories are always encoded and missing numbers imputed: see
         `chmcnn.datasets.Preprocessor`. Preprocessing is fitted to training rows only.
     evaluated
-        Mask of the classes that count in the loss and in scores. By default all except the roots of the benchmarks.
+        Mask of the classes that count in the loss and in measures; by default all. A class that does not count has no
+        output of its own: its score is the highest of the classes below it that count, or 0 if there are none.
     device
         Torch device; ``"auto"`` is an accelerator if one is available.
     random_state
@@ -75,6 +78,6 @@ class CHMCNNClassifier(NeuralClassifier):
     ['animal', 'dog', 'pet']
     """
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
-        return loss.to(self.device_)
+        return self._separate_uncounted(loss).to(self.device_)

@@ -108,7 +108,7 @@ class Parts:
 
     title: str
     tables: Mapping[str, Table]
-    evaluated: NDArray[np.bool_] | None = None  # None: the estimator decides
+    evaluated: NDArray[np.bool_] | None = None  # None: all classes count
 
     @classmethod
     def of(cls, data: Dataset) -> Parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from inspect import Parameter
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -13,10 +13,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from chmcnn import metrics
-from chmcnn.constraint import delegates, max_constraint, min_constraint
-from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
+from chmcnn.estimator._correction import Direction, correct, find_delegates
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._thresholds import tune_thresholds
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
@@ -46,7 +45,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     evaluated_: NDArray[np.bool_]
     thresholds_: NDArray[np.float64]
 
-    correction: ClassVar[Literal["max", "min"]] = "max"
+    correction: ClassVar[Direction] = "max"
     """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
 
     # Implemented by each system
@@ -120,14 +119,22 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def delegates(self, scores: Tensor) -> Tensor:
         """Return the position of the delegate of each class, from scores before the correction."""
-        if self.correction == "max":
-            return delegates(scores, self.hierarchy_)
-        return delegates(-scores, self.hierarchy_.reversed)
+        return find_delegates(scores, self.hierarchy_, **self._get_correction(scores))
 
     def correct(self, scores: Tensor) -> Tensor:
-        """Make scores coherent."""
-        constrain = max_constraint if self.correction == "max" else min_constraint
-        return constrain(scores, self.hierarchy_)
+        """Make probabilities coherent; a class that does not count has the highest score below it, or 0."""
+        return correct(scores, self.hierarchy_, **self._get_correction(scores))
+
+    def _get_correction(self, scores: Tensor) -> dict[str, Any]:
+        mask = self._get_mask()
+        return {
+            "above": self.hierarchy_.reversed if self.correction == "min" else None,
+            "counted": None if mask is None else torch.tensor(mask, device=scores.device),
+        }
+
+    def _get_mask(self) -> NDArray[np.bool_] | None:
+        """Return the classes that count; None if all do."""
+        return None if self.evaluated_.all() else self.evaluated_
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -245,7 +252,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:
-    mask = np.array([name not in ROOTS for name in hierarchy]) if evaluated is None else np.asarray(evaluated)
+    mask = np.ones(len(hierarchy), dtype=np.bool_) if evaluated is None else np.asarray(evaluated)
     if mask.shape != (len(hierarchy),) or mask.dtype != np.bool_ or not mask.any():
         raise ChmcnnError(
             f"evaluated has shape {mask.shape} and type {mask.dtype}; expected a mask of the {len(hierarchy)} classes "

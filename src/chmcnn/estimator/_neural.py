@@ -18,6 +18,7 @@ from chmcnn import training
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
+from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
 from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
@@ -281,9 +282,11 @@ class NeuralClassifier(NetworkParameters):
         options = {name: settings[name] for name in TRAINING}
         return training.Settings(**options, precision=self.precision, seed=self.seed_)
 
-    def _get_mask(self) -> NDArray[np.bool_] | None:
-        """Return the evaluated classes for the loss; None if all are."""
-        return None if self.evaluated_.all() else self.evaluated_
+    def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
+        """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
+        if delegates_to_uncounted(self.hierarchy_, self.evaluated_):
+            return CountedLogits(loss, self.evaluated_)
+        return loss
 
     def _weigh_classes(self, labels: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
         return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)
