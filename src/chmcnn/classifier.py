@@ -38,7 +38,10 @@ class CHMCNNClassifier(NeuralClassifier):
         Share of the rows for early stopping and tuning thresholds, if ``fit`` gets no validation data. 0 trains all
         epochs.
     threshold
-        Lowest score at which a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
+        Lowest score at which a class is predicted: a number, or tuned on validation rows. ``"tune"`` has a threshold
+        for each class, with its best F1; ``"hierarchical_f"`` and ``"fmax"`` have one for all classes, with the best
+        hierarchical F or Fmax. ``set_params`` and the argument of ``predict`` change it after training: all three are
+        tuned in every training with validation rows.
     preprocess
         Whether to standardise the features. Categories are always encoded and missing numbers imputed: see
         `chmcnn.datasets.Preprocessor`. Preprocessing is fitted to training rows only.
@@ -61,7 +64,9 @@ class CHMCNNClassifier(NeuralClassifier):
     network_ : torch module
         The trained network.
     thresholds_ : (classes,) array
-        Lowest score at which each class is predicted.
+        Lowest score at which each class is predicted, by ``threshold``.
+    tuned_thresholds_ : dict
+        The thresholds of each way to tune them; empty without validation rows.
     history_ : tuple of Epoch
         Result of each epoch.
     best_epoch_, best_score_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -15,9 +15,8 @@ from sklearn.utils.validation import _num_samples
 from chmcnn import metrics
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator._correction import Direction, correct, find_delegates
-from chmcnn.estimator._explain import Explanation, explain
-from chmcnn.estimator._thresholds import tune_thresholds
+from chmcnn.estimator._predicting import Predictor
+from chmcnn.estimator._thresholds import tune
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
@@ -25,37 +24,25 @@ from chmcnn.training import Matrix, Rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
-    from torch import Tensor
 
     from chmcnn._typing import Features, LabelsLike
 
 
-class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator for classes in a hierarchy. A system is a subclass with `_learn` and `uncorrected_proba`."""
 
     hierarchy: Hierarchy | None
     validation: float
-    threshold: float | Literal["tune"]
     preprocess: bool
     evaluated: ArrayLike | None
     random_state: int | np.random.RandomState | None
 
-    hierarchy_: Hierarchy
     preprocessor_: Preprocessor
-    evaluated_: NDArray[np.bool_]
-    thresholds_: NDArray[np.float64]
-
-    correction: ClassVar[Direction] = "max"
-    """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
 
     # Implemented by each system
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         """Train, and return coherent scores of the validation rows, by a model that was not trained on them."""
-        raise NotImplementedError
-
-    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Return probabilities (rows, classes) before the correction."""
         raise NotImplementedError
 
     # Training
@@ -84,25 +71,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
-        if self.threshold == "tune" and valid is None:
+        if isinstance(self.threshold, str) and valid is None:
             raise ChmcnnError(
-                "threshold='tune' needs validation rows: pass validation_data=, or a validation= above 0."
+                f"threshold={self.threshold!r} needs validation rows: pass validation_data=, or a validation= above 0."
             )
-        self.thresholds_ = self._choose_thresholds(valid, self._learn(train, valid))
+        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
 
-    # Predicting
-
-    def predict_proba(self, X: Features) -> NDArray[np.float32]:
-        """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
-
-    def predict(self, X: Features) -> NDArray[np.int8]:
-        """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors."""
-        return (self.predict_proba(X) >= self.thresholds_).astype(np.int8)
-
-    def predict_labels(self, X: Features, *, most_specific: bool = False) -> list[set[str]]:
-        """Return predicted label sets, with all ancestors or only the most specific classes."""
-        return self.hierarchy_.decode(self.predict(X), most_specific=most_specific)
+    # Scoring
 
     def score(self, X: Features, y: LabelsLike, sample_weight: None = None) -> float:
         """Return the AU(PRC) of all rows and evaluated classes, the measure of the paper."""
@@ -110,31 +85,6 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ChmcnnError("sample_weight is not supported: all rows have the same weight in the AU(PRC).")
         scores = self.predict_proba(X)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
-
-    def explain(self, X: Features) -> list[Explanation]:
-        """Return the predicted part of the hierarchy for each row, with scores and delegates."""
-        raw = torch.from_numpy(self.uncorrected_proba(X))
-        scores, positions = self.correct(raw).numpy(), self.delegates(raw).numpy()
-        return [explain(self.hierarchy_, *row, self.thresholds_) for row in zip(scores, positions, strict=True)]
-
-    def delegates(self, scores: Tensor) -> Tensor:
-        """Return the position of the delegate of each class, from scores before the correction."""
-        return find_delegates(scores, self.hierarchy_, **self._get_correction(scores))
-
-    def correct(self, scores: Tensor) -> Tensor:
-        """Make probabilities coherent; a class that does not count has the highest score below it, or 0."""
-        return correct(scores, self.hierarchy_, **self._get_correction(scores))
-
-    def _get_correction(self, scores: Tensor) -> dict[str, Any]:
-        mask = self._get_mask()
-        return {
-            "above": self.hierarchy_.reversed if self.correction == "min" else None,
-            "counted": None if mask is None else torch.tensor(mask, device=scores.device),
-        }
-
-    def _get_mask(self) -> NDArray[np.bool_] | None:
-        """Return the classes that count; None if all do."""
-        return None if self.evaluated_.all() else self.evaluated_
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -242,13 +192,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         x = self.preprocessor_.transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
 
-    def _choose_thresholds(self, valid: Rows | None, scores: NDArray[np.floating] | None) -> NDArray[np.float64]:
-        """Return the threshold of each class: one for all, or tuned on scores of validation rows."""
-        if self.threshold != "tune":
-            return np.full(len(self.hierarchy_), float(self.threshold))
+    def _tune_thresholds(
+        self, valid: Rows | None, scores: NDArray[np.floating] | None
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return thresholds tuned on scores of validation rows, by the name of each way; none without scores."""
         if valid is None or scores is None:
-            return np.full(len(self.hierarchy_), 0.5)
-        return tune_thresholds(valid.y.numpy(force=True), scores, self.hierarchy_)
+            return {}
+        return tune(valid.y.numpy(force=True), scores, self.hierarchy_, self.evaluated_)
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from chmcnn.nn import MLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class NeuralClassifier(NetworkParameters):
         )
         if first:
             self.history_, self.best_epoch_, self.best_score_ = (), 0, float("nan")
-            self.thresholds_ = self._choose_thresholds(None, None)
+            self.tuned_thresholds_ = {}
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
             self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
@@ -131,7 +131,7 @@ class NeuralClassifier(NetworkParameters):
     def _fit_stream(self, X: Features, validation_data: Features) -> None:
         stream = _streams.Stream(X, self.hierarchy_, self._get_setting("batch_size"))
         train, valid = stream.split(validation_data, self.validation, self.seed_)
-        if valid is None and (self.epochs is None or self.threshold == "tune"):
+        if valid is None and (self.epochs is None or isinstance(self.threshold, str)):
             raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
         self.streamed_, self.feature_shape_ = True, train.feature_shape()
         self.n_features_in_ = math.prod(self.feature_shape_)
@@ -141,7 +141,7 @@ class NeuralClassifier(NetworkParameters):
                 "pass network=."
             )
         valid = None if valid is None else valid.to(self.device_)
-        self.thresholds_ = self._choose_thresholds(valid, self._learn(train, valid))
+        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
@@ -204,6 +204,12 @@ class NeuralClassifier(NetworkParameters):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""
         return self.probabilities(self.outputs(X)).cpu().numpy()
+
+    def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
+        """Yield some rows of X at a time; batches of a Dataset or DataLoader."""
+        if not self.streamed_:
+            return super()._split_rows(X, size)
+        return (part for batch in _streams.inputs(X, self.feature_shape_) for part in batch.split(size))
 
     def outputs(self, X: Features) -> Tensor:
         """Return the outputs of the network: logits (rows, classes) for most systems."""
