@@ -11,7 +11,7 @@ import typer
 
 from chmcnn.cli._groups import Omit, OptionGroup, flag
 from chmcnn.cli._options import Invocation
-from chmcnn.errors import DatasetError
+from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,6 +157,26 @@ def load(
 
     refuse_table_options(name, *refused)
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
+
+
+def load_model(path: Path, device: str, threshold: str | None = None) -> CHMCNNClassifier:
+    """Load a model, with another threshold if one is given."""
+    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.settings import THRESHOLD_TEXT, read_threshold
+
+    if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
+        raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
+    model = CHMCNNClassifier.load(path, device=device)
+    if threshold is None:
+        return model
+    value = read_threshold(threshold)
+    if isinstance(value, str) and value not in model.tuned_thresholds_:
+        raise ChmcnnError(
+            f"--threshold is {value!r}, but {path} was trained without validation rows to tune it on; use a number "
+            "from 0 to 1, or train with validation rows."
+        )
+    model.set_params(threshold=value)
+    return model
 
 
 def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
