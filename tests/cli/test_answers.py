@@ -32,9 +32,9 @@ def table(printed: str) -> pd.DataFrame:
 def test_the_long_form_has_the_best_classes_of_each_row_highest_first(folder: Path) -> None:
     long = table(ok(*PREDICT, "--top", "2", cwd=folder))
     wide = table(ok(*PREDICT, cwd=folder)).set_index("name")
-    assert list(long) == ["row", "class", "score"]  # the id column is called "name", as that of titles would be
-    assert long["row"].tolist() == np.repeat(wide.index, 2).tolist()
-    for name, rows in long.groupby("row"):
+    assert list(long) == ["name", "class", "score"]
+    assert long["name"].tolist() == np.repeat(wide.index, 2).tolist()
+    for name, rows in long.groupby("name"):
         scores = wide.to_numpy()[wide.index.get_loc(str(name))]
         assert rows["score"].tolist() == pytest.approx(sorted(scores, reverse=True)[:2], abs=1e-6)
         of_class = dict(zip(wide.columns, scores.tolist(), strict=True))
@@ -81,6 +81,8 @@ def test_titles_are_a_column_of_the_long_form(folder: Path, monkeypatch: pytest.
     features = read_features(folder / "new.csv", columns=list(model.feature_names_in_), categorical=["zone"])
     (block,) = AnswerOptions(top=2).rank(model, features)
     assert list(block) == ["row", "class", "name", "score"]
+    (same,) = AnswerOptions(top=2).rank(model, features.rename_axis("name"))  # the name of another column
+    assert list(same) == ["row", "class", "name", "score"]
     assert dict(zip(block["class"], block["name"], strict=True))["animal"] == "an animal"
     monkeypatch.undo()
     assert dict(find_titles(Hierarchy(["a"], []))) == {}
@@ -155,6 +157,7 @@ def test_cafas_evaluator_reads_the_cafa_form(folder: Path, tmp_path: Path) -> No
         (("--min-score", "1.5"), "--min-score is 1.5; expected a number from 0 to 1."),
         (("--threshold", "high"), "--threshold is 'high'; expected a number from 0 to 1, 'tune'"),
         (("--threshold", "2"), "--threshold is '2'; expected a number from 0 to 1"),
+        (("--min-score", "0", "--labels"), "--min-score has no effect on label sets"),
         (("--top", "2", "--labels"), "--top has no effect on label sets (--format labels); use --format long"),
         (("--top", "2", "--format", "wide"), "--top has no effect on a column of scores for each class"),
         (("--min-score", "0.2", "--labels"), "use --format long, or --threshold for label sets."),

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from chmcnn._typing import Features
     from chmcnn.classifier import CHMCNNClassifier
 
-_COLUMNS = ("class", "name", "score")
-
 
 class Format(StrEnum):
     """Forms of predictions."""
@@ -77,7 +75,8 @@ class AnswerOptions(OptionGroup):
             raise ChmcnnError(f"--labels and --format {self.format} cannot be used together; use one of them.")
         chosen = Format.LABELS if self.labels else self.format or self._infer()
         for name in ("top", "min_score", "most_specific", "threshold"):
-            if getattr(self, name) not in {None, False} and name not in _ALLOWED[chosen]:
+            value = getattr(self, name)
+            if value is not None and value is not False and name not in _ALLOWED[chosen]:
                 raise ChmcnnError(f"{flag(name)} has no effect on {_FORMS[chosen]}; {_WAYS_OUT[name]}.")
         return chosen
 
@@ -100,12 +99,11 @@ class AnswerOptions(OptionGroup):
         """Yield the long form of some rows at a time: the id of the row, the class, its title and the score.
 
         Without titles there is no column of them. The first column has the name of the id column of the table, or
-        "row" if that is the name of another column.
+        "row" if another column has that name.
         """
         import numpy as np
         import pandas as pd
 
-        self.find_branch(model.hierarchy_)
         ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
         titles = find_titles(model.hierarchy_)
         named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
@@ -119,8 +117,9 @@ class AnswerOptions(OptionGroup):
         )
         for rows, (row, column, score) in blocks:
             frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score})
-            frame.insert(0, "row" if ids.name in _COLUMNS else ids.name, ids[start : start + rows][row])
-            yield frame if titles else frame.drop(columns="name")
+            frame = frame if titles else frame.drop(columns="name")
+            frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])
+            yield frame
             start += rows
 
 
