@@ -3,12 +3,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import f1_score
 from tests.estimator.models import DATA, QUICK, fitted
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, metrics
 from chmcnn.datasets.synthetic import learnable, random_hierarchy
+from chmcnn.errors import ModelError
+from chmcnn.estimator._model_files import _restore_thresholds
 from chmcnn.estimator._thresholds import tune_single_threshold, tune_thresholds
 
 
@@ -129,3 +132,12 @@ def test_a_threshold_that_was_never_tuned_is_told() -> None:
     with pytest.raises(NotFittedError):
         CHMCNNClassifier(DATA.hierarchy).predict_labels(DATA.test.X)
     assert not hasattr(CHMCNNClassifier(DATA.hierarchy), "thresholds_")
+
+
+def test_thresholds_of_an_older_model_file_are_those_of_its_parameter() -> None:
+    values = torch.linspace(0, 1, len(DATA.hierarchy), dtype=torch.float64)
+    assert _restore_thresholds(fitted(epochs=1), {"thresholds": values}) == {}
+    restored = _restore_thresholds(fitted(epochs=1, threshold="tune"), {"thresholds": values})
+    assert np.array_equal(restored["tune"], values.numpy())
+    with pytest.raises(ModelError, match=r"thresholds fmax have shape \(2,\); expected 15"):
+        _restore_thresholds(fitted(epochs=1), {"thresholds.fmax": values[:2]})

@@ -21,7 +21,7 @@ def test_no_system_contradicts_the_hierarchy(name: str, data: st.DataObject, see
     x = np.random.default_rng(seed).normal(size=(12, 3))
     kind = SYSTEMS[name]
     quick = {option: value for option, value in QUICK.items() if option in kind().get_params()}
-    threshold = data.draw(st.sampled_from([0.5, 0.1, "tune"]))
+    threshold = data.draw(st.sampled_from([0.5, 0.1, "tune", "hierarchical_f", "fmax"]))
     evaluated = np.array(data.draw(st.lists(st.booleans(), min_size=len(hierarchy), max_size=len(hierarchy))))
     evaluated = data.draw(st.sampled_from([None, evaluated]))
     model = kind(hierarchy=hierarchy, random_state=seed, threshold=threshold, evaluated=evaluated, **quick)

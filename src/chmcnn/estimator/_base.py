@@ -1,4 +1,4 @@
-"""The base class of all systems: labels, features, validation rows, thresholds and predictions."""
+"""The base class of all systems: labels, features, validation rows and training."""
 
 from __future__ import annotations
 
