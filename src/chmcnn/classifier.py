@@ -43,8 +43,11 @@ class CHMCNNClassifier(NeuralClassifier):
         hierarchical F or Fmax. ``set_params`` and the argument of ``predict`` change it after training: all three are
         tuned in every training with validation rows.
     preprocess
-        Whether to standardise the features. Categories are always encoded and missing numbers imputed: see
-        `chmcnn.datasets.Preprocessor`. Preprocessing is fitted to training rows only.
+        Whether to standardise the features. Categories, dates and texts are always encoded and missing numbers imputed:
+        see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer or pipeline that a model folder can keep,
+        such as a ``ColumnTransformer``; it gets X as it is. Preprocessing is fitted to training rows only.
+    path_separator
+        Separator in labels that are paths; spaces around it do not count.
     evaluated
         Mask of the classes that count in the loss and in measures; by default all. A class that does not count has no
         output of its own: its score is the highest of the classes below it that count, or 0 if there are none.
@@ -82,6 +85,8 @@ class CHMCNNClassifier(NeuralClassifier):
     >>> sorted(model.predict_labels([[0.0, 1.0]])[0])
     ['animal', 'dog', 'pet']
     """
+
+    has_sparse_network = True
 
     def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)

@@ -43,7 +43,9 @@ def test_the_long_form_has_the_best_classes_of_each_row_highest_first(folder: Pa
     assert len(some) == int((wide[["animal", "cat", "dog"]].to_numpy() >= 0.5).sum())
     leaves = table(ok(*PREDICT, "--format", "long", "--most-specific", cwd=folder))
     assert set(leaves["class"]) == {"cat", "dog"}
-    assert list(table(ok("predict", "model", "new.csv", "--top", "1", cwd=folder))) == ["row", "class", "score"]
+    numbered = table(ok("predict", "model", "new.csv", "--id-column", "", "--top", "1", cwd=folder))
+    assert list(numbered) == ["row", "class", "score"]
+    assert numbered["row"].tolist() == list(range(10))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "json"])
@@ -69,10 +71,10 @@ def test_nothing_above_the_lowest_score_is_an_empty_table(folder: Path, tmp_path
     rows = pd.read_csv(folder / "new.csv")
     rows.assign(size=3.0).to_csv(tmp_path / "dogs.csv", index=False)  # no cats
     options = ("predict", folder / "model", "dogs.csv", "--min-score", "1", "--within", "cat")
-    assert ok(*options, cwd=tmp_path) == "row,class,score\n"
+    assert ok(*options, cwd=tmp_path) == "name,class,score\n"
     assert json.loads(ok(*options, "--json", cwd=tmp_path)) == []
     ok(*options, "-o", "none.parquet", cwd=tmp_path)
-    assert list(pd.read_parquet(tmp_path / "none.parquet")) == ["row", "class", "score"]
+    assert list(pd.read_parquet(tmp_path / "none.parquet")) == ["name", "class", "score"]
 
 
 def test_titles_are_a_column_of_the_long_form(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from tests.estimator.models import DATA, fitted
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -93,6 +94,16 @@ def test_the_best_classes_of_a_dataset_and_of_a_loader(monkeypatch: pytest.Monke
         assert [[name for name, _ in row] for row in found] == [[name for name, _ in row] for row in expected]
     with pytest.raises(ChmcnnError, match="X is a Dataset or DataLoader, but this model was trained on a table"):
         fitted().predict_top(data)
+
+
+def test_the_best_classes_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a red ball", "two blue cars", "one red car", "blue balls"] * 10
+    model = CHMCNNClassifier(preprocess=TfidfVectorizer(), epochs=3, random_state=0)
+    model.fit(texts, ["toy/ball", "toy/car", "toy/car", "toy/ball"] * 10)
+    whole = model.predict_top(texts[:9], 2)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 6)
+    found = model.predict_top(texts[:9], 2)
+    assert [[name for name, _ in row] for row in found] == [[name for name, _ in row] for row in whole]
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "hiclass"])

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class _Plain(NeuralClassifier):
     """A network with one output per class, trained with plain cross-entropy."""
 
+    has_sparse_network = True
+
     def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
         return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
 

@@ -33,7 +33,7 @@ def evaluate(
     *,
     threshold: Threshold = None,
     output: _Output,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator")],
+    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:

@@ -7,9 +7,11 @@ from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass
+from chmcnn.estimator._transformers import CustomPreprocessor
 
 __all__ = [
     "PRESETS",
+    "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
     "NeuralClassifier",

@@ -13,10 +13,10 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from chmcnn import metrics
-from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError, LabelError
 from chmcnn.estimator._predicting import Predictor
 from chmcnn.estimator._thresholds import tune
+from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, Transformer
+    from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.estimator._transformers import CustomPreprocessor
 
 
 class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -33,11 +35,13 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     hierarchy: Hierarchy | None
     validation: float
-    preprocess: bool
+    preprocess: bool | Transformer
     evaluated: ArrayLike | None
     random_state: int | np.random.RandomState | None
+    path_separator: str = "/"
 
-    preprocessor_: Preprocessor
+    preprocessor_: Preprocessor | CustomPreprocessor
+    id_column_: str | None = None  # name of the index of the training rows
 
     # Implemented by each system
 
@@ -53,7 +57,8 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         Parameters
         ----------
         X
-            Features (rows, features): an array, a sparse matrix or a DataFrame.
+            Features (rows, features): an array, a sparse matrix, a DataFrame or a list of texts. The index of a
+            DataFrame has the names of the rows.
         y
             Label sets, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
         validation_data
@@ -132,7 +137,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     def _to_matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
         try:
-            return dense_label_matrix(y, self.hierarchy_)
+            return dense_label_matrix(y, self.hierarchy_, path_separator=self.path_separator)
         except ChmcnnError as error:
             if self.hierarchy is not None:
                 raise
@@ -148,13 +153,19 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             )
         self._check_settings()
         self.seed_ = choose_seed(self.random_state)
-        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y)
+        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _check_evaluated(self.evaluated, self.hierarchy_)
 
     def _check_settings(self) -> None:
+        if not isinstance(self.path_separator, str) or not self.path_separator.strip():
+            raise ChmcnnError(f"path_separator is {self.path_separator!r}; expected a string, such as '/' or '>'.")
         for name, setting in SETTINGS.items():
             value = getattr(self, name, setting.default)
+            if name == "preprocess":
+                if not is_transformer(value):
+                    check(name, value, setting.domain._replace(expected="true, false or a scikit-learn transformer"))
+                continue
             optional = setting.default is None  # the preset has a value
             if name != "preset" and not (optional and value is None):  # each system has its own presets
                 check(name, value)
@@ -177,11 +188,13 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     def _fit_transform_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
         """Fit the preprocessing on training rows, and apply it."""
-        self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
+        self.preprocessor_ = create_preprocessor(self.preprocess).fit(X, labels)
         self.n_features_in_ = self.preprocessor_.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(self.preprocessor_, "feature_names_in_"):
             self.feature_names_in_ = self.preprocessor_.feature_names_in_
+        name = getattr(getattr(X, "index", None), "name", None)
+        self.id_column_ = name if isinstance(name, str) else None
         return self._to_rows(X, labels)
 
     def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
