@@ -161,7 +161,7 @@ def _delegations(
     model: HierarchicalClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
 ) -> list[tuple[str, str, int]]:
     delegates = model.delegates(raw).numpy()
-    rows, columns = np.nonzero(predicted & (delegates != np.arange(len(model.hierarchy_))))
+    rows, columns = np.nonzero(predicted & model.evaluated_ & (delegates != np.arange(len(model.hierarchy_))))
     counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
     names = model.hierarchy_.classes
     return [(names[column], names[delegate], count) for (column, delegate), count in counts.most_common(10)]

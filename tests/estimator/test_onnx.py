@@ -1,15 +1,16 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.estimator.models import DATA, fitted
 
 
-@pytest.mark.parametrize("preprocess", [True, False])
-def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, preprocess: bool) -> None:
+@pytest.mark.parametrize("options", [{}, {"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1}])
+def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, options: dict[str, Any]) -> None:
     import onnxruntime
 
-    model = fitted(preprocess=preprocess)
+    model = fitted(**options)
     model.to_onnx(tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     x = DATA.test.X.astype(np.float32)

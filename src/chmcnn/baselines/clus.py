@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import Features, LabelsLike, Transformer
     from chmcnn.baselines._rules import Node
+    from chmcnn.estimator import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
@@ -109,7 +110,7 @@ class ClusHMC(HierarchicalClassifier):
         depth_weight: float = 0.75,
         variance: float = 1.0,
         validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
+        threshold: Threshold = 0.5,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from chmcnn._typing import Features, LabelsLike, Transformer
+    from chmcnn.estimator import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
@@ -82,7 +83,7 @@ class HiClass(HierarchicalClassifier):
         hierarchy: Hierarchy | None = None,
         *,
         validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
+        threshold: Threshold = 0.5,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,
@@ -120,7 +121,7 @@ class HiClass(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         validation_scores = None
-        if self.threshold == "tune" and valid is not None:
+        if isinstance(self.threshold, str) and valid is not None:
             self.model_ = self._train_local(train)
             validation_scores = self._compute_scores(valid.arrays()[0])
         self.model_ = self._train_local(train if valid is None else train.concatenate(valid))

@@ -12,7 +12,7 @@ import typer
 from chmcnn.cli._annotations import AnnotationOptions, option_names
 from chmcnn.cli._groups import Omit, OptionGroup, flag
 from chmcnn.cli._options import Invocation
-from chmcnn.errors import DatasetError, TableError
+from chmcnn.errors import ChmcnnError, DatasetError, TableError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,7 +162,7 @@ class Parts:
 
     title: str
     tables: Mapping[str, Table]
-    evaluated: NDArray[np.bool_] | None = None  # None: the estimator decides
+    evaluated: NDArray[np.bool_] | None = None  # None: all classes count
 
     @classmethod
     def of(cls, data: Dataset) -> Parts:
@@ -211,6 +211,26 @@ def load(
 
     refuse_table_options(name, *refused)
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
+
+
+def load_model(path: Path, device: str, threshold: str | None = None) -> CHMCNNClassifier:
+    """Load a model, with another threshold if one is given."""
+    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.settings import THRESHOLD_TEXT, read_threshold
+
+    if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
+        raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
+    model = CHMCNNClassifier.load(path, device=device)
+    if threshold is None:
+        return model
+    value = read_threshold(threshold)
+    if isinstance(value, str) and value not in model.tuned_thresholds_:
+        raise ChmcnnError(
+            f"--threshold is {value!r}, but {path} was trained without validation rows to tune it on; use a number "
+            "from 0 to 1, or train with validation rows."
+        )
+    model.set_params(threshold=value)
+    return model
 
 
 def notify_text(table: Table, table_options: TableOptions, call: Invocation) -> None:

@@ -180,12 +180,10 @@ def _embedded() -> dict[str, JSONValue]:
 def _read(path: Path, table_options: _data.TableOptions, files: PartFiles, call: Invocation) -> _data.Parts:
     import numpy as np
 
-    from chmcnn.datasets.dataset import ROOTS
-
     if files.paths():
         raise DatasetError(f"{path} is a file; --{next(iter(files.paths()))} is only for the name of a data set.")
     table = table_options.read(path, notify=call.notify)
-    return _data.Parts(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
+    return _data.Parts(path.name, {"rows": table}, np.ones(len(table.hierarchy), dtype=np.bool_))
 
 
 def _describe(parts: _data.Parts) -> dict[str, JSONValue]:

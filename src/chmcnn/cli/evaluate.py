@@ -10,7 +10,7 @@ import typer
 
 from chmcnn.cli import _data, _output
 from chmcnn.cli._groups import Omit, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model
+from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
 
 if TYPE_CHECKING:
     from chmcnn.evaluation import Evaluation
@@ -31,6 +31,7 @@ def evaluate(
     model: Model,
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
+    threshold: Threshold = None,
     output: _Output,
     table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
@@ -47,12 +48,13 @@ def evaluate(
     chmcnn evaluate model/ test.csv -o classes.csv
 
     chmcnn evaluate model/ genes.csv --hierarchy go.obo --annotations goa.gaf.gz
+
+    chmcnn evaluate model/ test.csv --threshold hierarchical_f
     """
     from chmcnn import evaluation
-    from chmcnn.classifier import CHMCNNClassifier
 
     output.check(".json", ".csv")
-    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    classifier = _data.load_model(model, compute.device, threshold)
     X, Y = _data.read_labelled(classifier, data, table, call)
     result = evaluation.evaluate(classifier, X, Y, data, progress=not call.quiet)
     if output.output is not None:

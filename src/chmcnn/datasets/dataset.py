@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 TableFeatures: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
 TableLabels: TypeAlias = np.ndarray | sparse.csr_array
 
-ROOTS = frozenset(
-    {"root", *(f"GO{mark}{number}" for mark in ("", ":") for number in ("0003674", "0005575", "0008150"))}
-)
-"""Classes of (nearly) every row: they are in the hierarchy, but by convention in no measure."""
-
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Table:
@@ -193,7 +188,8 @@ class Dataset:
     train, valid, test
         The tables.
     evaluated
-        Which classes count in losses and measures (classes,); by default all except ``ROOTS``.
+        Which classes count in losses and measures (classes,); by default all. The data sets of the benchmark leave out
+        their artificial roots.
     """
 
     name: str
@@ -213,7 +209,7 @@ class Dataset:
             _refuse_other_columns(self.train, part)
             _refuse_other_classes(self.train, part)
         classes = self.hierarchy.classes
-        evaluated = np.array([name not in ROOTS for name in classes] if self.evaluated is None else self.evaluated)
+        evaluated = np.ones(len(classes), dtype=np.bool_) if self.evaluated is None else np.array(self.evaluated)
         if evaluated.shape != (len(classes),) or evaluated.dtype != np.bool_:
             raise DatasetError(
                 f"evaluated has shape {evaluated.shape} and type {evaluated.dtype}; expected ({len(classes)},) and "
