@@ -133,7 +133,8 @@ def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: st
     if facts.get("own network") and network is None:
         raise ModelError("the model has a custom network; pass network=, as for training", path)
     try:
-        settings = {name: facts["settings"][name] for name in _list_stored(cls())}
+        # A model of an earlier version has no value of a setting that was added later.
+        settings = {name: facts["settings"][name] for name in _list_stored(cls()) if name in facts["settings"]}
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
             network=network,
