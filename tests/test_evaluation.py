@@ -87,3 +87,15 @@ def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> No
     assert DATA.hierarchy.classes[0] not in {each.name for example in examples for each in example.answers}
     one = evaluate(model, X[:1], TEST.Y[:1], "test", repeats=1).examples
     assert [example.row for example in one] == ["gene 0"]
+
+
+def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
+    thresholds = model.thresholds_
+    model.thresholds_ = np.ones(12)  # nothing is predicted
+    try:
+        truth = np.zeros_like(TEST.Y[:5])
+        examples = evaluate(model, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
+    finally:
+        model.thresholds_ = thresholds
+    assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
+    assert {each.verdict for each in examples[0].answers} == {"missed"}

@@ -197,13 +197,12 @@ def _choose_examples(
     truth, predicted = Y[:, evaluated], scores[:, evaluated] >= model.thresholds_[evaluated]
     sizes = truth.sum(axis=1) + predicted.sum(axis=1)
     f = 2 * (truth & predicted).sum(axis=1) / np.maximum(sizes, 1)
-    best_first = np.argsort(-f, kind="stable")[: int((sizes > 0).sum())]  # a row without any class is the last
+    f[sizes == 0] = -1  # a row without any class has no F1: it is not an example
+    best_first = np.argsort(-f, kind="stable")[: int((sizes > 0).sum())]
     places = np.unique(np.multiply(_EXAMPLES, len(best_first) - 1).round().astype(int))
     chosen = best_first[places].tolist() if len(best_first) else []
     names = _name_rows(X, len(Y))
-    return [
-        _create_example(model, names[row], float(f[row]), Y[row], scores[row]) for row in best_first[places].tolist()
-    ]
+    return [_create_example(model, names[row], float(f[row]), Y[row], scores[row]) for row in chosen]
 
 
 def _create_example(
