@@ -171,12 +171,16 @@ def _by_class(
     scores: NDArray[Any],
     predicted: NDArray[np.bool_],
 ) -> dict[str, ClassMetrics]:
-    hierarchy, evaluated = model.hierarchy_, model.evaluated_ & Y.any(axis=0)
-    areas = metrics.by_class(metrics.auprc, Y, scores, hierarchy, classes=evaluated)
-    hierarchical = metrics.by_class(metrics.hierarchical, Y, predicted, hierarchy, classes=evaluated)
-    rows = dict(zip(hierarchy.classes, Y.sum(axis=0).tolist(), strict=True))
-    best_first = sorted(areas, key=lambda name: -areas[name])
-    return {name: ClassMetrics(rows[name], areas[name], *hierarchical[name]) for name in best_first}
+    chosen = np.flatnonzero(model.evaluated_ & Y.any(axis=0))
+    truth, said = Y[:, chosen], predicted[:, chosen]
+    areas = metrics.auprc(truth, np.asfortranarray(scores[:, chosen]), average=None)
+    shared, rows, guesses = (matrix.sum(axis=0) for matrix in (truth & said, truth, said))
+    precision, recall, f = shared / np.maximum(guesses, 1), shared / rows, 2 * shared / (rows + guesses)
+    columns = (rows.tolist(), areas.tolist(), precision.tolist(), recall.tolist(), f.tolist())
+    figures = {
+        model.hierarchy_.classes[at]: ClassMetrics(*row) for at, *row in zip(chosen.tolist(), *columns, strict=True)
+    }
+    return dict(sorted(figures.items(), key=lambda item: -item[1].auprc))
 
 
 def _delegations(
