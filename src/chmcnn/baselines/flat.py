@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, Transformer
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
@@ -57,7 +57,7 @@ class HiClass(HierarchicalClassifier):
 
     Parameters
     ----------
-    hierarchy, threshold, preprocess, evaluated, random_state
+    hierarchy, threshold, preprocess, path_separator, evaluated, random_state
         See `CHMCNNClassifier`.
     validation
         Share of the rows to tune thresholds on if ``fit`` gets no validation data. The final classifiers are trained on
@@ -83,7 +83,8 @@ class HiClass(HierarchicalClassifier):
         *,
         validation: float = 0.2,
         threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
         evaluated: ArrayLike | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -91,6 +92,7 @@ class HiClass(HierarchicalClassifier):
         self.validation = validation
         self.threshold = threshold
         self.preprocess = preprocess
+        self.path_separator = path_separator
         self.evaluated = evaluated
         self.random_state = random_state
 

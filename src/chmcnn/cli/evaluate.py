@@ -46,7 +46,7 @@ def evaluate(
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
     output: _Output,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator")],
+    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:

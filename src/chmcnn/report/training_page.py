@@ -68,6 +68,6 @@ def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, o
 def list_settings(model: CHMCNNClassifier) -> dict[str, str]:
     """Return the settings that the model was trained with: its parameters, or else the values of its preset."""
     columns = None if model.network is not None or model.streamed_ else math.prod(model.feature_shape_)
-    resolved = model.resolve_settings(columns, model.n_samples_fit_)
+    resolved = model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_)
     values = {name: resolved.get(name, getattr(model, name)) for name in SETTINGS}
     return {name: "none" if value is None else str(value) for name, value in values.items()}

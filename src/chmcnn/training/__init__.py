@@ -3,7 +3,7 @@
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._loop import Loss, Trained, Training, train
-from chmcnn.training._rows import Batches, Matrix, Rows, as_loader, predict
+from chmcnn.training._rows import Batches, Matrix, Rows, accepts_sparse, as_loader, predict
 from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
@@ -20,6 +20,7 @@ __all__ = [
     "Training",
     "TrainingDisplay",
     "TrainingState",
+    "accepts_sparse",
     "as_loader",
     "estimate_seconds",
     "load_optimizer",

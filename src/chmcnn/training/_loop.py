@@ -16,7 +16,7 @@ from chmcnn.errors import ChmcnnError
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._checkpoint import Checkpoint
 from chmcnn.training._fingerprint import fingerprint
-from chmcnn.training._rows import Batches, Rows, batches, count_steps
+from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
 from chmcnn.training._state import Epoch, start
 from chmcnn.training._validation import Validation
 
@@ -129,9 +129,10 @@ class Training:
         """Train on all batches, and return the mean loss of a row."""
         self.state.network.train()
         total, count = torch.zeros((), device=self.device), 0
-        for x, y in batches(self.data, self.settings.batch_size, self.device):
-            total += self._step(x, y) * len(x)
-            count += len(x)
+        keep_sparse = accepts_sparse(self.state.network)
+        for x, y in batches(self.data, self.settings.batch_size, self.device, keep_sparse=keep_sparse):
+            total += self._step(x, y) * len(y)
+            count += len(y)
             if self.state.phase == "train" and self.budget.is_over():
                 break  # and validate the epoch so far; an epoch of a refit is of use only as a whole
         if not count:
