@@ -75,7 +75,7 @@ def train(
         with suppress(OSError):
             state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
     evaluation = _output.evaluate_test_rows(model, parts, call)
-    output.save(model, parts, evaluation)
+    output.save(model, parts, evaluation, call)
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
         output.print(evaluation)
