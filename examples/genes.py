@@ -12,7 +12,6 @@ from chmcnn import CHMCNNClassifier
 from chmcnn.datasets import annotate, read_features
 
 DATA = Path(__file__).parent / "data"
-TERMS = 5
 
 
 def main() -> int:
@@ -27,15 +26,11 @@ def main() -> int:
     )
     model = CHMCNNClassifier(table.hierarchy, random_state=0, epochs=30).fit(table.X, table.Y)
     genes = read_features(DATA / "new_genes.csv", id_column="gene")
-    scores = model.predict_proba(genes)
-    hierarchy = model.hierarchy_
-    for gene, row in zip(genes.index, scores, strict=True):
+    for gene, terms in zip(genes.index, model.predict_top(genes, k=5, min_score=0.3, most_specific=True), strict=True):
         print(f"\n{gene}")
-        # Of equal scores, the most specific class comes first.
-        best = sorted(range(len(hierarchy)), key=lambda at: (-row[at], -hierarchy.depths[at]))[:TERMS]
-        for at in best:
-            print(f"  {row[at]:.2f}  {hierarchy.describe(hierarchy.classes[at])}")
-    violations = hierarchy.violations(scores)
+        for term, score in terms:
+            print(f"  {score:.2f}  {model.hierarchy_.describe(term)}")
+    violations = model.hierarchy_.violations(model.predict_proba(genes))
     print(f"\n{violations}")
     return 1 if len(violations) else 0
 
