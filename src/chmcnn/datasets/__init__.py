@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chmcnn.datasets import arff, obo, synthetic
     from chmcnn.datasets.annotations import annotate
+    from chmcnn.datasets.cafa_files import read_information, read_known
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
     from chmcnn.datasets.formats import read_hierarchy
     from chmcnn.datasets.preprocessing import Preprocessor
     from chmcnn.datasets.reading import read_features, read_table
     from chmcnn.datasets.registry import load
+    from chmcnn.datasets.stratification import stratify
 
 __all__ = [
     "Dataset",
@@ -28,8 +30,11 @@ __all__ = [
     "obo",
     "read_features",
     "read_hierarchy",
+    "read_information",
+    "read_known",
     "read_table",
     "split",
+    "stratify",
     "synthetic",
 ]
 
@@ -42,8 +47,11 @@ _HOME = {
     "names": "catalogue",
     "read_features": "reading",
     "read_hierarchy": "formats",
+    "read_information": "cafa_files",
+    "read_known": "cafa_files",
     "read_table": "reading",
     "split": "dataset",
+    "stratify": "stratification",
 }
 
 
