@@ -13,6 +13,7 @@ from chmcnn.baselines.dhn import DHN
 from chmcnn.baselines.flat import HiClass, Logistic
 from chmcnn.baselines.hmcn import HMCNF, HMCNR
 from chmcnn.baselines.lmlp import LMLP
+from chmcnn.baselines.wrapped import Coherent, check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
@@ -28,6 +29,7 @@ __all__ = [
     "SYSTEMS",
     "ClusEns",
     "ClusHMC",
+    "Coherent",
     "FPlus",
     "FPlusMax",
     "GPlus",
@@ -35,6 +37,7 @@ __all__ = [
     "HiClass",
     "Logistic",
     "Node",
+    "check_system_scores",
     "system",
 ]
 

@@ -49,6 +49,23 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     correction: ClassVar[Literal["max", "min"]] = "max"
     """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
 
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        validation: float = 0.2,
+        threshold: float | Literal["tune"] = 0.5,
+        preprocess: bool = True,
+        evaluated: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.validation = validation
+        self.threshold = threshold
+        self.preprocess = preprocess
+        self.evaluated = evaluated
+        self.random_state = random_state
+
     # Implemented by each system
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:

@@ -12,18 +12,23 @@ from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 
+from chmcnn.metrics import MEASURES
 from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from chmcnn.comparison import Comparison, Run
+    from chmcnn.metrics import Measure
 
 
 class ComparisonDisplay(LiveDisplay):
     """Progress of a comparison, and the mean scores so far. Call it with each run."""
 
-    def __init__(self, systems: Sequence[str], total: int, *, quiet: bool = False) -> None:
+    def __init__(
+        self, systems: Sequence[str], total: int, *, measure: Measure = MEASURES["auprc"], quiet: bool = False
+    ) -> None:
+        self._measure = measure
         self._scores: dict[str, list[float]] = {name: [] for name in systems}
         self._failed = dict.fromkeys(systems, 0)
         self._total, self._done, self._fresh = total, 0, 0
@@ -34,12 +39,13 @@ class ComparisonDisplay(LiveDisplay):
         """Count a run."""
         self._done, self._fresh = self._done + 1, self._fresh + fresh
         if run.figures:
-            self._scores[run.spec.system].append(run.figures.auprc)
+            score = run.figures.get(self._measure)
+            self._scores[run.spec.system].append(math.nan if score is None else score)
         else:
             self._failed[run.spec.system] += 1
 
     def _content(self) -> Group:
-        table = Table("system", "results", "mean AU(PRC) so far", box=None)
+        table = Table("system", "results", f"mean {self._measure.title} so far", box=None)
         for name, scores in self._scores.items():
             failed = f", {self._failed[name]} without" if self._failed[name] else ""
             table.add_row(escape(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
@@ -52,7 +58,8 @@ def print_comparison(comparison: Comparison) -> None:
     """Print the scores, the costs, and the results of the tests."""
     console = Console()
     console.print("Mean and standard deviation, best in bold:")
-    console.print(_scores(comparison))
+    for measure in comparison.measures:
+        console.print(_scores(comparison, measure))
     console.print("Mean cost, and violations before the scores are made coherent:")
     console.print(_costs(comparison))
     for (dataset, system), reason in comparison.reasons.items():
@@ -68,22 +75,32 @@ class ScoreCell(NamedTuple):
     best: bool = False
 
 
-def score_rows(comparison: Comparison) -> list[list[ScoreCell]]:
-    """Return scores and average ranks with their headers; the longer of data sets and systems makes the rows."""
+def name_measure(measure: Measure) -> str:
+    """Return the title of a measure, and that lower is better if it is."""
+    return measure.title if measure.higher_is_better else f"{measure.title} (lower is better)"
+
+
+def score_rows(comparison: Comparison, measure: Measure | None = None) -> list[list[ScoreCell]]:
+    """Return scores and average ranks with their headers; the longer of data sets and systems makes the rows.
+
+    The average ranks and the stars of significant differences are those of the main measure.
+    """
+    measure = measure or comparison.main
     datasets, systems = comparison.means.index.tolist(), comparison.means.columns.tolist()
-    rows = [[ScoreCell("AU(PRC)"), *map(ScoreCell, systems)]]
-    rows += [[ScoreCell(name), *(_score(comparison, name, system) for system in systems)] for name in datasets]
-    if comparison.ranks is not None:
+    rows = [[ScoreCell(name_measure(measure)), *map(ScoreCell, systems)]]
+    rows += [[ScoreCell(name), *(_score(comparison, name, system, measure) for system in systems)] for name in datasets]
+    if comparison.ranks is not None and measure == comparison.main:
         rows.append([ScoreCell("average rank"), *(_rank(comparison, system) for system in systems)])
     return [list(row) for row in zip(*rows, strict=True)] if len(systems) > len(datasets) else rows
 
 
-def _score(comparison: Comparison, dataset: str, system: str) -> ScoreCell:
-    mean, deviation = comparison.mean(dataset, system), comparison.deviation(dataset, system)
+def _score(comparison: Comparison, dataset: str, system: str, measure: Measure) -> ScoreCell:
+    mean, deviation = comparison.mean(dataset, system, measure), comparison.deviation(dataset, system, measure)
     if math.isnan(mean):
         return ScoreCell("no result")
     text = f"{mean:.3f}" + ("" if math.isnan(deviation) else f" ± {deviation:.3f}")
-    return ScoreCell(text + "*" * comparison.differs(dataset, system), comparison.best(dataset) == system)
+    starred = measure == comparison.main and comparison.differs(dataset, system)
+    return ScoreCell(text + "*" * starred, comparison.best(dataset, measure) == system)
 
 
 def _rank(comparison: Comparison, system: str) -> ScoreCell:
@@ -93,10 +110,10 @@ def _rank(comparison: Comparison, system: str) -> ScoreCell:
     return ScoreCell(f"{rank:.2f}" + "*" * comparison.differs(None, system), bool(rank == comparison.ranks.min()))
 
 
-def _scores(comparison: Comparison) -> Table:
+def _scores(comparison: Comparison, measure: Measure) -> Table:
     header, *rows = [
         [f"[bold]{escape(cell.text)}[/bold]" if cell.best else escape(cell.text) for cell in row]
-        for row in score_rows(comparison)
+        for row in score_rows(comparison, measure)
     ]
     table = Table(*header)
     for row in rows:
