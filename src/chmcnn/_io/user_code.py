@@ -77,17 +77,32 @@ def is_interactive(path: str) -> bool:
 def get_version(thing: Any) -> str:  # noqa: ANN401
     """Return what changes when a class or function changes.
 
-    This is its attribute ``version``, if it has one; otherwise a digest of the files that define it and, for a class,
-    its base classes, with the version in place of the content for installed packages.
+    This is its attribute ``version``, if it has one; otherwise a digest: of the source of a function, or of the files
+    that define a class and its base classes. For installed packages it is that of their versions.
     """
     version = getattr(thing, "version", None)
     if isinstance(version, str | int | float):
         return str(version)
     digest = hashlib.sha256()
-    for module_name in sorted({kind.__module__ for kind in getattr(thing, "__mro__", (inspect.unwrap(thing),))}):
+    if not inspect.isclass(thing):
+        digest.update(_read_function(thing))
+        return digest.hexdigest()[:12]
+    for module_name in sorted({kind.__module__ for kind in thing.__mro__}):
         if module_name.partition(".")[0] not in ("chmcnn", "builtins"):
             digest.update(_read_module(module_name))
     return digest.hexdigest()[:12]
+
+
+def _read_function(function: Any) -> bytes:  # noqa: ANN401
+    try:
+        file = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
+        return _read_module(function.__module__) if _is_installed(file) else inspect.getsource(function).encode()
+    except (OSError, TypeError):
+        name = getattr(function, "__qualname__", repr(function))
+        raise ChmcnnError(
+            f"The source of {name} cannot be read, so a change of it would not be noticed; write it to a file, or set "
+            f"{name}.version = '1'."
+        ) from None
 
 
 def _read_module(module_name: str) -> bytes:

@@ -22,13 +22,14 @@ _NAMED = 3
 
 def page(comparison: Comparison, command: str) -> str:
     """Return the page: scores, ranks, tests, costs, and the command that repeats it."""
-    names = list(comparison.means.index)
+    names, titles = list(comparison.means.index), [name_measure(measure) for measure in comparison.measures]
     on = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} data sets"
     return render(
         "comparison.html",
         title=f"{_wording.count(len(comparison.means.columns), 'system')} on {on}",
         comparison=comparison,
-        measures=[(name_measure(measure), score_rows(comparison, measure)) for measure in comparison.measures],
+        rows=score_rows(comparison),
+        measures=" and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]])),
         scores=[inline(draw(comparison, name)) for name in names],
         ranks=None if comparison.nemenyi is None else inline(significance.draw(comparison.nemenyi)),
         command=command,

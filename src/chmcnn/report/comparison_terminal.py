@@ -57,9 +57,9 @@ class ComparisonDisplay(LiveDisplay):
 def print_comparison(comparison: Comparison) -> None:
     """Print the scores, the costs, and the results of the tests."""
     console = Console()
-    console.print("Mean and standard deviation, best in bold:")
-    for measure in comparison.measures:
-        console.print(_scores(comparison, measure))
+    arrow = "" if all(measure.higher_is_better for measure in comparison.measures) else " (↓: lower is better)"
+    console.print(f"Mean and standard deviation, best in bold{arrow}:")
+    console.print(_scores(comparison))
     console.print("Mean cost, and violations before the scores are made coherent:")
     console.print(_costs(comparison))
     for (dataset, system), reason in comparison.reasons.items():
@@ -76,22 +76,29 @@ class ScoreCell(NamedTuple):
 
 
 def name_measure(measure: Measure) -> str:
-    """Return the title of a measure, and that lower is better if it is."""
-    return measure.title if measure.higher_is_better else f"{measure.title} (lower is better)"
+    """Return the title of a measure, with an arrow if lower is better."""
+    return measure.title if measure.higher_is_better else f"{measure.title} ↓"
 
 
-def score_rows(comparison: Comparison, measure: Measure | None = None) -> list[list[ScoreCell]]:
-    """Return scores and average ranks with their headers; the longer of data sets and systems makes the rows.
+def score_rows(comparison: Comparison) -> list[list[ScoreCell]]:
+    """Return scores and average ranks with their headers: one row for each data set and measure, or one column.
 
-    The average ranks and the stars of significant differences are those of the main measure.
+    The longer side makes the rows. Average ranks and stars of significant differences are those of the main measure.
     """
-    measure = measure or comparison.main
     datasets, systems = comparison.means.index.tolist(), comparison.means.columns.tolist()
-    rows = [[ScoreCell(name_measure(measure)), *map(ScoreCell, systems)]]
-    rows += [[ScoreCell(name), *(_score(comparison, name, system, measure) for system in systems)] for name in datasets]
-    if comparison.ranks is not None and measure == comparison.main:
-        rows.append([ScoreCell("average rank"), *(_rank(comparison, system) for system in systems)])
-    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > len(datasets) else rows
+    one_measure, one_dataset = len(comparison.measures) == 1, len(datasets) == 1
+    corner = name_measure(comparison.main) if one_measure else datasets[0] if one_dataset else "data set"
+    rows = [[ScoreCell(corner), *map(ScoreCell, systems)]]
+    for dataset in datasets:
+        for measure in comparison.measures:
+            title = name_measure(measure)
+            name = dataset if one_measure else title if one_dataset else f"{dataset}: {title}"
+            rows.append([ScoreCell(name), *(_score(comparison, dataset, system, measure) for system in systems)])
+    if comparison.ranks is not None:
+        name = "average rank" if one_measure else f"average rank by {comparison.main.title}"
+        rows.append([ScoreCell(name), *(_rank(comparison, system) for system in systems)])
+    scored = len(datasets) * len(comparison.measures)
+    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > scored else rows
 
 
 def _score(comparison: Comparison, dataset: str, system: str, measure: Measure) -> ScoreCell:
@@ -110,10 +117,10 @@ def _rank(comparison: Comparison, system: str) -> ScoreCell:
     return ScoreCell(f"{rank:.2f}" + "*" * comparison.differs(None, system), bool(rank == comparison.ranks.min()))
 
 
-def _scores(comparison: Comparison, measure: Measure) -> Table:
+def _scores(comparison: Comparison) -> Table:
     header, *rows = [
         [f"[bold]{escape(cell.text)}[/bold]" if cell.best else escape(cell.text) for cell in row]
-        for row in score_rows(comparison, measure)
+        for row in score_rows(comparison)
     ]
     table = Table(*header)
     for row in rows:
