@@ -16,6 +16,7 @@ from chmcnn import metrics
 from chmcnn.constraint import delegates, max_constraint, min_constraint
 from chmcnn.datasets.dataset import ROOTS
 from chmcnn.datasets.preprocessing import Preprocessor
+from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, LabelError
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._thresholds import tune_thresholds
@@ -220,7 +221,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 check(name, value)
 
     def _split(self, X: Features, labels: NDArray[np.bool_], validation_data: Features) -> tuple[Rows, Rows | None]:
-        """Return training and validation rows, passed or drawn by the seed; None if drawn rows have no label."""
+        """Return training and validation rows, passed or drawn, stratified; None if drawn rows have no label."""
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 kind = type(validation_data).__name__
@@ -228,8 +229,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             valid_labels = self._to_labels(*validation_data)
             return self._fit_transform_rows(X, labels), self._to_rows(validation_data[0], valid_labels)
         size = round(self.validation * len(labels))
-        order = np.random.default_rng(self.seed_).permutation(len(labels))
-        train, valid = np.sort(order[size:]), np.sort(order[:size])
+        train, valid = stratify(labels, (len(labels) - size, size), self.seed_)
         if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, valid)):
             return self._fit_transform_rows(X, labels), None
         rows = self._fit_transform_rows(_safe_indexing(X, train), labels[train])
