@@ -38,8 +38,11 @@ class CHMCNNClassifier(NeuralClassifier):
     threshold
         Lowest score at which a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
     preprocess
-        Whether to standardise the features. Categories are always encoded and missing numbers imputed: see
-        `chmcnn.datasets.Preprocessor`. Preprocessing is fitted to training rows only.
+        Whether to standardise the features. Categories, dates and texts are always encoded and missing numbers imputed:
+        see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer or pipeline that a model folder can keep,
+        such as a ``ColumnTransformer``; it gets X as it is. Preprocessing is fitted to training rows only.
+    path_separator
+        Separator in labels that are paths; spaces around it do not count.
     evaluated
         Mask of the classes that count in the loss and in scores. By default all except the roots of the benchmarks.
     device
@@ -74,6 +77,8 @@ class CHMCNNClassifier(NeuralClassifier):
     >>> sorted(model.predict_labels([[0.0, 1.0]])[0])
     ['animal', 'dog', 'pet']
     """
+
+    has_sparse_network = True
 
     def _create_loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)

@@ -9,8 +9,10 @@ from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.estimator.texts import TABLE as SHOP
+from tests.estimator.texts import TEXTS
 
 from chmcnn import FeatureError, datasets
 from chmcnn.datasets import Preprocessor
@@ -72,10 +74,17 @@ def test_sparse_stays_sparse() -> None:
     found = Preprocessor().fit(matrix)
     result = found.transform(matrix)
     assert isinstance(result, sparse.csr_array)
-    theirs = make_pipeline(SimpleImputer(), StandardScaler(with_mean=False)).fit_transform(matrix)
-    assert_allclose(result.toarray(), theirs.toarray())
+    theirs = make_pipeline(SimpleImputer(), MaxAbsScaler()).fit_transform(matrix)
+    lengths = np.linalg.norm(theirs.toarray(), axis=1)
+    assert_allclose(result.toarray(), theirs.toarray() / lengths.mean())
     assert np.isnan(matrix.toarray()).sum() == 1, "the user's matrix is not changed"
     assert result.nnz == matrix.nnz
+
+
+def test_values_up_to_1_of_a_sparse_matrix_keep_their_proportions() -> None:
+    matrix = sparse.csr_array(np.array([[0.6, 0.8, 0], [0, 0.1, 1.0], [0, 0, 0]]))
+    result = Preprocessor().fit_transform(matrix)
+    assert_allclose(result.toarray() / matrix.toarray().max(), matrix.toarray() * result.toarray()[1, 2])
 
 
 def test_the_users_array_is_not_changed() -> None:
@@ -107,8 +116,8 @@ def test_bad_columns_are_told() -> None:
         words.transform(pd.DataFrame({"word": [1.0]}))
     with pytest.raises(FeatureError, match="X is sparse, but was dense in fit"):
         Preprocessor().fit(np.eye(2)).transform(sparse.csr_array(np.eye(2)))
-    with pytest.raises(FeatureError, match="Column 'day' has type datetime64"):
-        Preprocessor().fit(pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])}))
+    with pytest.raises(FeatureError, match="Column 'age' has type timedelta64"):
+        Preprocessor().fit(pd.DataFrame({"age": pd.to_timedelta(["1 day"])}))
     with pytest.raises(FeatureError, match="two categories with the same text"):
         Preprocessor().fit(pd.DataFrame({"a": pd.Categorical([1, "1"])}))
     with pytest.raises(FeatureError, match="The values of 'a' are too large: their mean overflows"):
@@ -141,3 +150,69 @@ def test_expr_has_its_columns_without_its_train_file(kind: str) -> None:
 
     features = read(shapes.data_folder() / f"datasets_{kind}/expr_{kind}/expr_{kind}.valid.arff").features
     assert Preprocessor().fit_transform(features).shape == (849, 561)
+
+
+def test_text_beside_numbers_dates_and_categories() -> None:
+    found = Preprocessor().fit(SHOP)
+    matrix = found.transform(SHOP)
+    assert isinstance(matrix, sparse.csr_array)
+    assert matrix.dtype == np.float32
+    names = found.get_feature_names_out().tolist()
+    assert names[:6] == ["price", "day: days", "day: month", "day: weekday", "shop=north", "shop=south"]
+    assert set(names[6:]) >= {"title: racket", "title: oven", "title: oven butter"}
+    assert len(names) == matrix.shape[1] == len(found.means_) == len(found.scales_) == len(found.sources_)
+    dense = matrix.toarray()
+    assert_allclose(dense[:, :4].mean(axis=0), 0, atol=1e-6)
+    assert_allclose(dense[:, :4].std(axis=0), 1, atol=1e-6)
+    assert set(dense[:, 4:6].ravel()) == {0.0, 1.0}
+    assert_allclose(np.linalg.norm(dense[:, 6:], axis=1), 1, atol=1e-6)
+    assert found.list_kinds() == {"price": "numbers", "title": "text", "day": "dates", "shop": "categories"}
+    plain = Preprocessor(standardise=False).fit_transform(SHOP).toarray()
+    assert_allclose((plain - found.shifts_) / found.scales_, dense, atol=1e-5)
+
+
+def test_a_list_of_texts_is_one_column() -> None:
+    found = Preprocessor().fit(TEXTS)
+    expected = found.transform(TEXTS).toarray()
+    for same in (np.array(TEXTS), pd.Series(TEXTS), tuple(TEXTS)):
+        assert np.array_equal(found.transform(same).toarray(), expected)
+    assert not found.transform([None, "", "unknown"]).toarray().any()
+    named = Preprocessor().fit(SHOP[["title"]])
+    assert np.array_equal(named.transform(TEXTS).toarray(), expected)
+    assert len(found.get_feature_names_out()) == expected.shape[1]
+    with pytest.raises(FeatureError, match="X had columns of text in fit; pass a list of texts"):
+        found.transform(np.zeros((2, 1)))
+    with pytest.raises(FeatureError, match="X is a list of texts, but in fit it had the columns 'price', 'title'"):
+        Preprocessor().fit(SHOP[["price", "title"]]).transform(TEXTS)
+    with pytest.raises(FeatureError, match="X is a list of texts, but in fit it had the columns 3 numbers"):
+        Preprocessor().fit(np.eye(3)).transform(TEXTS)
+
+
+def test_bad_texts_are_told() -> None:
+    found = Preprocessor().fit(SHOP)
+    assert found.transform(SHOP.assign(title=None)).shape == (80, len(found.means_))
+    assert found.transform(SHOP.assign(title=np.nan)).shape == (80, len(found.means_))
+    with pytest.raises(FeatureError, match="Column 'title' had text in fit, but now has type int64; convert it to"):
+        found.transform(SHOP.assign(title=range(80)))
+    with pytest.raises(FeatureError, match="Column 'title' has text, but row 0 has 7, of type int; use str"):
+        found.transform(SHOP.assign(title=pd.Series([7, *TEXTS[1:]], index=SHOP.index, dtype=object)))
+    with pytest.raises(FeatureError, match="Feature names seen at fit time, yet now missing:\n- title"):
+        found.transform(SHOP.drop(columns="title"))
+    for empty in ("", " "):
+        with pytest.raises(FeatureError, match="The text in column 'title' is empty in all training rows; drop"):
+            Preprocessor().fit(SHOP.assign(title=pd.array([empty] * 80, dtype="string")))
+    with pytest.raises(FeatureError, match="The text in column 'title' has no word in any training row; drop"):
+        Preprocessor().fit(SHOP.assign(title=pd.array(["?!"] * 80, dtype="string")))
+    with pytest.raises(FeatureError, match="beyond the range of single precision"):
+        Preprocessor(standardise=False).fit_transform(SHOP.assign(price=1e300))
+
+
+def test_dates_become_days_months_and_weekdays() -> None:
+    days = pd.to_datetime(["1970-01-02T12:00", "", "2026-11-16"], format="ISO8601")
+    found = Preprocessor(standardise=False).fit(pd.DataFrame({"day": days}))
+    assert_allclose(found.transform(pd.DataFrame({"day": days}))[[0, 2]], [[1.5, 1.0, 4.0], [20773.0, 11.0, 0.0]])
+    with_zone = pd.DataFrame({"day": pd.to_datetime(["1970-01-02T14:00+02:00"])})
+    assert_allclose(found.transform(with_zone), [[1.5, 1, 4]])
+    assert np.isfinite(found.transform(pd.DataFrame({"day": [None, None]}))).all()
+    with pytest.raises(FeatureError, match="Column 'day' had dates in fit, but now has type"):
+        found.transform(pd.DataFrame({"day": ["2026-11-16"]}))

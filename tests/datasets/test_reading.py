@@ -12,6 +12,7 @@ from scipy import sparse
 
 from chmcnn import ArffError, Hierarchy, TableError
 from chmcnn.datasets import read_features, read_table
+from chmcnn.datasets.columns import list_kinds
 
 ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
 PLAIN = """name,size,colour,labels
@@ -89,7 +90,7 @@ def test_paths_in_the_labels_make_the_hierarchy(tmp_path: Path) -> None:
         ", line 3, column 2: column 'labels': 'a//b' is not a path of non-empty parts separated by '/'."
     )
     for forgotten in ("size,labels\n1,dog\n", "size,labels\n1,\n"):
-        assert "there is no hierarchy, and no label is a path with '/'" in refused(write(tmp_path, forgotten))
+        assert "There is no hierarchy, and no label is a path with '/'" in refused(write(tmp_path, forgotten))
 
 
 def test_a_file_of_the_hierarchy_will_do(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_kinds_of_parquet_columns(tmp_path: Path) -> None:
     assert table.X["kind"].cat.categories.tolist() == ["3", "2", "1"]
     assert table.X["word"].isna().tolist() == [True, False]
     for name, values in {
-        "time": pd.Series(["2020-01-01", None], dtype="datetime64[us]"),
+        "time": pd.Series([pd.Timedelta(1, "D"), None]),
         "list": [[1, 2], [3]],
         "large": [2**53 + 1, 1],
         "words": [["a"], ["b"]],
@@ -318,3 +319,68 @@ def test_a_big_table_is_read(tmp_path: Path) -> None:
     table = read_table(tmp_path / "big.csv", ANIMALS)
     np.testing.assert_allclose(table.X.to_numpy(), frame.to_numpy())
     assert re.match(r"Table\(20,000 rows, 50 features", repr(table))
+
+
+TEXT = "id,title,colour,when,labels\n" + "".join(
+    f"{number},the {number} red shoes,{'red' if number % 2 else 'deep blue'},2026-01-{number + 1:02},dog\n"
+    for number in range(30)
+)
+
+
+def test_text_and_dates_are_found_or_named(tmp_path: Path) -> None:
+    path = write(tmp_path, TEXT)
+    table = read_table(path, ANIMALS, id_column="id")
+    assert list_kinds(table.X) == {"title": "text", "colour": "categories", "when": "dates"}
+    assert table.X["title"].dtype == "string"
+    named = read_table(path, ANIMALS, text=["colour", "id"], categorical=["title", "when"])
+    assert list_kinds(named.X) == {"id": "text", "title": "categories", "colour": "text", "when": "categories"}
+    assert list_kinds(read_features(path, id_column="id", columns=["colour"], text=["colour"])) == {"colour": "text"}
+    assert list(read_table(path, ANIMALS, columns=["when", "title"]).X.columns) == ["when", "title"]
+
+
+def test_a_text_may_be_missing_or_say_na(tmp_path: Path) -> None:
+    path = write(tmp_path, "title,labels\nNA,dog\n,cat\n ,cat\n42,dog\n")
+    assert read_table(path, ANIMALS, text=["title"]).X["title"].fillna("missing").tolist() == [
+        "NA",
+        "missing",
+        " ",
+        "42",
+    ]
+
+
+def test_bad_texts_and_dates_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, TEXT)
+    assert "text is 'title'; expected a list of columns, such as ['title']" in refused(
+        path, hierarchy=ANIMALS, text="title"
+    )
+    assert "no column 'titel'; did you mean 'title'? text= names it" in refused(path, hierarchy=ANIMALS, text=["titel"])
+    both = refused(path, hierarchy=ANIMALS, text=["title"], categorical=["title"])
+    assert "column 'title': categorical= and text= both name it" in both
+    assert "no column 'size'; the features need it" in refused(path, hierarchy=ANIMALS, columns=["size"])
+    assert "column 'labels': the features need it, but it has" in refused(path, hierarchy=ANIMALS, columns=["labels"])
+    (tmp_path / "latin.csv").write_bytes("title,labels\nred shoes,dog\ngr\xfcne Schuhe,cat\n".encode("latin-1"))
+    assert "latin.csv, line 3, column 3: the file is not text in UTF-8" in refused(tmp_path / "latin.csv")
+    wrong = write(tmp_path, "when,labels\n2026-01-01,dog\n2026-13-01,cat\n")
+    assert "line 3, column 1: column 'when': '2026-13-01' is not a date" in refused(wrong, hierarchy=ANIMALS)
+    local = write(tmp_path, "when,labels\n31/12/2025,dog\n01/02/2026,cat\n")
+    assert "'31/12/2025' seems to be a date; write dates as 2026-12-31" in refused(local, hierarchy=ANIMALS)
+    assert read_table(local, ANIMALS, categorical=["when"]).X["when"].tolist() == ["31/12/2025", "01/02/2026"]
+
+
+def test_dates_and_text_of_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "time": pd.Series(["2020-01-01T06:00", None], dtype="datetime64[us]"),
+            "zone": pd.to_datetime(["2020-01-01T06:00+06:00", ""]),
+            "kind": pd.Categorical(["a", None]),
+            "size": [1.0, 2.0],
+            "labels": ["dog", "cat"],
+        }
+    )
+    frame.to_parquet(tmp_path / "my.parquet")
+    table = read_table(tmp_path / "my.parquet", ANIMALS, text=["kind"])
+    assert list_kinds(table.X) == {"time": "dates", "zone": "dates", "kind": "text", "size": "numbers"}
+    assert table.X["time"].tolist()[0] == pd.Timestamp("2020-01-01T06:00")
+    assert table.X["zone"].tolist()[0] == pd.Timestamp("2020-01-01")
+    message = refused(tmp_path / "my.parquet", hierarchy=ANIMALS, text=["size"])
+    assert "column 'size': text= names it, but it has numbers" in message

@@ -7,6 +7,7 @@ from scipy import sparse
 from tests.estimator.models import DATA, QUICK, fitted
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
+from chmcnn.datasets import stratify
 from chmcnn.hierarchy import _matrices
 
 

@@ -1,12 +1,20 @@
+import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
+import torch
+from safetensors.torch import load_file, save_file
+from sklearn.feature_extraction.text import TfidfVectorizer
 from tests.estimator.models import DATA, QUICK, fitted
+from tests.estimator.texts import LABELS, TABLE, TEXTS
 from torch import nn
 
 from chmcnn import CHMCNNClassifier, ModelError
@@ -160,3 +168,88 @@ def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
     with pytest.raises(ModelError, match="a model of CHMCNNClassifier, not of Other"):
         Other.load(tmp_path / "model")
+
+
+TEXT_OPTIONS: dict[str, Any] = {"path_separator": ">", "epochs": 3, "widths": (8,), "random_state": 0}
+FRESH = """
+import sys
+import numpy as np
+import pandas as pd
+from chmcnn import CHMCNNClassifier
+
+table = pd.read_pickle(sys.argv[2])
+np.save(sys.argv[3], CHMCNNClassifier.load(sys.argv[1]).predict_proba(table))
+"""
+
+
+@pytest.mark.parametrize("preprocess", [True, TfidfVectorizer()])
+def test_a_model_of_texts_is_one_folder_and_predicts_the_same_in_another_process(
+    preprocess: Any, tmp_path: Path
+) -> None:
+    X = TABLE if preprocess is True else TABLE["title"]
+    model = CHMCNNClassifier(**TEXT_OPTIONS, preprocess=preprocess).fit(X, LABELS)
+    scores = model.predict_proba(X)
+    assert len(model.hierarchy_.violations(scores)) == 0
+    model.save(tmp_path / "model")
+    X.to_pickle(tmp_path / "table.pickle")
+    paths = [tmp_path / name for name in ("model", "table.pickle", "scores.npy")]
+    subprocess.run([sys.executable, "-c", FRESH, *map(str, paths)], check=True, timeout=300)
+    assert np.array_equal(np.load(tmp_path / "scores.npy"), scores)
+
+
+def test_a_model_remembers_names_and_kinds(tmp_path: Path) -> None:
+    model = CHMCNNClassifier(**TEXT_OPTIONS).fit(TABLE, LABELS)
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model")
+    assert loaded.id_column_ == model.id_column_ == "sku"
+    assert loaded.preprocessor_.list_kinds() == model.preprocessor_.list_kinds()
+    assert loaded.score(TABLE, LABELS) == model.score(TABLE, LABELS)  # labels with spaces around the separator
+    assert loaded.get_params()["path_separator"] == ">"
+    assert CHMCNNClassifier(**TEXT_OPTIONS).fit(TEXTS, LABELS).id_column_ is None
+
+
+def test_a_folder_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    frame = pd.DataFrame(DATA.train.X).rename(columns=str).assign(kind=pd.Categorical(["a", "b", None] * 60))
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(frame, DATA.train.Y)
+    model.save(tmp_path / "model")
+    facts = json.loads((tmp_path / "model" / "model.json").read_text())
+    for name in ("kinds", "id column", "digest"):
+        del facts[name]
+    del facts["settings"]["path_separator"]
+    facts["digest"] = _model_files._digest(facts)
+    (tmp_path / "model" / "model.json").write_text(json.dumps(facts))
+    assert np.array_equal(CHMCNNClassifier.load(tmp_path / "model").predict_proba(frame), model.predict_proba(frame))
+
+
+def test_changed_transformers_are_refused(tmp_path: Path) -> None:
+    CHMCNNClassifier(**TEXT_OPTIONS, preprocess=TfidfVectorizer()).fit(TEXTS, LABELS).save(tmp_path / "model")
+    file, facts = tmp_path / "model" / "preprocessing.skops", tmp_path / "model" / "model.json"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    with pytest.raises(ModelError, match=r"preprocessing\.skops: the file does not match model\.json"):
+        CHMCNNClassifier.load(tmp_path / "model")
+    hostile = skops.io.dumps(TfidfVectorizer(tokenizer=print))
+    content = json.loads(facts.read_text()) | {"sha256 of the transformer": hashlib.sha256(hostile).hexdigest()}
+    facts.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+    file.write_bytes(hostile)
+    with pytest.raises(ModelError, match=r"preprocessing\.skops: it has builtins\.print \(TypeNode\), which is"):
+        CHMCNNClassifier.load(tmp_path / "model")
+    file.unlink()
+    with pytest.raises(ModelError, match=r"preprocessing\.skops: the file cannot be read: No such file"):
+        CHMCNNClassifier.load(tmp_path / "model")
+
+
+def test_changed_words_are_refused(tmp_path: Path) -> None:
+    CHMCNNClassifier(**TEXT_OPTIONS).fit(TEXTS, LABELS).save(tmp_path / "model")
+    file, facts = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "model.json"
+    tensors = load_file(file)
+    for change in (
+        {"text.0.terms": torch.tensor(list(b"{}"), dtype=torch.uint8)},
+        {"text.0.terms": torch.tensor(list(b"not JSON"), dtype=torch.uint8)},
+        {"text.0.idf": tensors["text.0.idf"][:-1].clone()},
+    ):
+        save_file(tensors | change, file)
+        content = json.loads(facts.read_text()) | {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        facts.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+        with pytest.raises(ModelError, match="the model is inconsistent"):
+            CHMCNNClassifier.load(tmp_path / "model")

@@ -92,3 +92,62 @@ def test_streams_that_cannot_be_trained_on_are_refused() -> None:
     model = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=1).fit(data)
     with pytest.raises(ChmcnnError, match=r"A row of X has shape \(8,\); expected \(2, 4\)"):
         model.predict(DATA.test.X)
+
+
+class Tokens(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
+    """Rows of integers, such as the tokens of a text."""
+
+    def __init__(self, kind: torch.dtype = torch.int64) -> None:
+        self.y = torch.tensor(DATA.train.Y)
+        self.x = torch.arange(len(self.y) * 3).reshape(-1, 3).remainder(20).to(kind)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, at: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.x[at], self.y[at]
+
+
+def embed(features: int, classes: int) -> nn.Module:
+    return nn.Sequential(nn.EmbeddingBag(20, 4), nn.Linear(4, classes)) if features == 3 else nn.Identity()
+
+
+@pytest.mark.parametrize("kind", [torch.int64, torch.int32])
+def test_integers_stay_integers(kind: torch.dtype, tmp_path: Path) -> None:
+    data = Tokens(kind)
+    model = CHMCNNClassifier(DATA.hierarchy, network=embed, epochs=2, random_state=0).fit(data)
+    scores = model.predict_proba(data)
+    for same in (data.x, data.x.numpy(), data.x.tolist(), data.x.to(torch.int16)):
+        assert np.array_equal(model.predict_proba(same), scores)
+    with pytest.raises(ChmcnnError, match=r"X has numbers of type torch\.float64; expected integers, as for training"):
+        model.predict(data.x.numpy() + 0.5)
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model", network=embed)
+    assert np.array_equal(loaded.predict_proba(data.x.tolist()), scores)
+    again = CHMCNNClassifier(DATA.hierarchy, network=embed, epochs=1, random_state=0)
+    again.fit(torch.utils.data.DataLoader(data, 64), validation_data=(data.x.numpy(), DATA.train.Y))
+    assert again.history_
+
+
+def test_integers_in_an_onnx_file(tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    data = Tokens()
+    network = nn.Sequential(nn.Embedding(20, 4), nn.Flatten(), nn.Linear(12, len(DATA.hierarchy)))
+    model = CHMCNNClassifier(DATA.hierarchy, network=network, epochs=1, random_state=0).fit(data)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    (scores,) = session.run(None, {"features": data.x.numpy()})
+    np.testing.assert_allclose(scores, model.predict_proba(data), atol=1e-6)
+
+
+def test_integers_become_floats_for_the_default_network() -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, epochs=1, widths=(4,), random_state=0).fit(Tokens())
+    assert np.array_equal(model.predict_proba(Tokens()), model.predict_proba(Tokens().x.numpy().astype(np.float64)))
+
+
+def test_a_loader_without_validation_rows_is_told() -> None:
+    loader = torch.utils.data.DataLoader(Tokens(), 64)
+    with pytest.warns(UserWarning, match="no validation rows: nothing stops the training before epoch 1") as caught:
+        CHMCNNClassifier(DATA.hierarchy, network=embed, epochs=1, random_state=0).fit(loader)
+    assert caught[0].filename == __file__
+    CHMCNNClassifier(DATA.hierarchy, network=embed, epochs=1, random_state=0, validation=0).fit(loader)

@@ -1,5 +1,6 @@
 """Labels in every form, through both entrances: a `Table`, and the `fit` of an estimator."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -154,3 +155,51 @@ def test_paths_make_the_hierarchy(labels: Any, classes: tuple[str, ...]) -> None
 def test_a_matrix_without_names_makes_no_hierarchy(labels: Any) -> None:
     with pytest.raises(LabelError, match=r"The labels are a 0/1 matrix without class names: pass hierarchy=, or label"):
         hierarchy_from_labels(labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "separator", "classes"),
+    [
+        (["sport / tennis", "sport"], "/", ("sport", "sport/tennis")),
+        ([{"sport > tennis", "sport>football"}], ">", ("sport", "sport>football", "sport>tennis")),
+        (["Topic :: Internet :: Mail"], "::", ("Topic", "Topic::Internet", "Topic::Internet::Mail")),
+        ([{"a / b"}, set()], "/", ("a", "a/b")),
+    ],
+)
+def test_parts_of_paths_are_trimmed(labels: Any, separator: str, classes: tuple[str, ...]) -> None:
+    hierarchy = hierarchy_from_labels(labels, separator)
+    assert hierarchy.classes == classes
+    matrix = dense_label_matrix(labels, hierarchy, path_separator=separator)
+    assert matrix[0].sum() >= 2
+
+
+def test_a_name_that_the_hierarchy_has_is_not_trimmed() -> None:
+    hierarchy = Hierarchy.from_edges([("a", "a / b"), ("a", "a/b")])
+    matrix = dense_label_matrix(["a / b", "a/b", "a /b"], hierarchy, path_separator="/")
+    assert hierarchy.decode(matrix, most_specific=True) == [{"a / b"}, {"a/b"}, {"a/b"}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (
+            ["sport > tennis", "sport > football", "sport"],
+            "'sport > football' seems to be '>', so pass",
+        ),
+        ([{"Topic :: Internet"}], "seems to be '::', so pass path_separator='::'; otherwise pass hierarchy="),
+        (["dog", "cat"], "no label is a path with '/': pass hierarchy=, such as Hierarchy"),
+        ([{"dog"}, set()], "no label is a path with '/': pass hierarchy="),
+        ([set(), set()], "no label is a path with '/': pass hierarchy="),
+    ],
+)
+def test_labels_that_are_no_paths_make_no_hierarchy(labels: Any, told: str) -> None:
+    with pytest.raises(LabelError, match=re.escape(told)):
+        hierarchy_from_labels(labels)
+    with pytest.raises(LabelError, match=re.escape(told)):
+        CHMCNNClassifier(epochs=1).fit(np.eye(len(labels)), labels)
+
+
+def test_a_separator_must_be_text() -> None:
+    for wrong in ("", " ", None, 1):
+        with pytest.raises(ValueError, match=f"path_separator is {wrong!r}; expected a string, such as '/' or '>'"):
+            CHMCNNClassifier(path_separator=wrong).fit(np.eye(2), ["a/b", "a/c"])  # type: ignore[arg-type]

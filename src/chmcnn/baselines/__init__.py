@@ -18,6 +18,8 @@ from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chmcnn.estimator import HierarchicalClassifier
 
 __all__ = [
@@ -60,7 +62,7 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
 """All systems by name: those of the paper, its variants of C-HMCNN(h), and then flat ones."""
 
 
-def system(name: str) -> type[HierarchicalClassifier]:
+def system(name: str) -> Callable[..., HierarchicalClassifier]:
     """Return the estimator class of a system.
 
     >>> system("h+MCM").__name__

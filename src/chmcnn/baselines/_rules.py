@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from chmcnn.baselines._trees import ClusteringTree
     from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.estimator import CustomPreprocessor
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,14 @@ class Node:
 
 def read_rules(
     tree: ClusteringTree,
-    preprocessor: Preprocessor,
+    preprocessor: Preprocessor | CustomPreprocessor,
     names: dict[int, str],
     *,
     max_depth: int | None,
     classes: int,
 ) -> Node:
     """Return the rules of a tree. Only classes whose position is in ``names`` are shown."""
-    columns = preprocessor.get_feature_names_out()
+    columns, scales, shifts = preprocessor.get_feature_names_out(), preprocessor.scales_, preprocessor.shifts_
     structure = tree.regressor.tree_
 
     def select_classes(mean: NDArray[np.float64]) -> tuple[tuple[str, float], ...]:
@@ -85,13 +86,8 @@ def read_rules(
         if max_depth is not None and depth >= max_depth:
             return Node(rows, select_classes(mean), hidden=leaves), mean, leaves
         column = structure.feature[node]
-        rule = f"{columns[column]} <= {_unscale(column, structure.threshold[node], preprocessor):.4g}"
+        threshold = structure.threshold[node] * scales[column] + shifts[column]  # in the units of the feature
+        rule = f"{columns[column]} <= {threshold:.4g}"
         return Node(rows, select_classes(mean), rule, yes, no), mean, leaves
 
     return read(0, 0)[0]
-
-
-def _unscale(column: int, threshold: float, preprocessor: Preprocessor) -> float:
-    """Return a threshold in the units of the feature, without the standardisation."""
-    shifted = preprocessor.standardise and not preprocessor.sparse_
-    return float(threshold * preprocessor.scales_[column] + (preprocessor.means_[column] if shifted else 0))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, Transformer
     from chmcnn.baselines._rules import Node
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
@@ -64,7 +64,7 @@ class ClusHMC(HierarchicalClassifier):
     variance
         Share of the variance of the weighted labels that splits are chosen by: only the principal components that
         explain it are used. 1 is exact, less is faster. Leaves and F-tests always use all labels.
-    validation, threshold, preprocess, evaluated
+    validation, threshold, preprocess, path_separator, evaluated
         See `chmcnn.CHMCNNClassifier`. Classes that are not evaluated have weight 0.
     random_state
         Seed; it decides between equally good splits.
@@ -110,7 +110,8 @@ class ClusHMC(HierarchicalClassifier):
         variance: float = 1.0,
         validation: float = 0.2,
         threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
         evaluated: ArrayLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -123,6 +124,7 @@ class ClusHMC(HierarchicalClassifier):
         self.validation = validation
         self.threshold = threshold
         self.preprocess = preprocess
+        self.path_separator = path_separator
         self.evaluated = evaluated
         self.random_state = random_state
         self.verbose = verbose
@@ -208,13 +210,13 @@ class ClusHMC(HierarchicalClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature in the reduction of variance, in the order of ``feature_names_in_``.
 
-        This is the mean over the trees. A categorical feature has the sum over its categories.
+        This is the mean over the trees. A categorical feature has the sum over its categories, and a text that over its
+        words. With a transformer of your own, each column of its result is a feature.
         """
         check_is_fitted(self, "trees_")
         columns = np.mean([tree.compute_importances() for tree in self.trees_], axis=0)
-        sizes = [1 if categories is None else len(categories) for categories in self.preprocessor_.categories_]
-        features = np.repeat(np.arange(len(sizes)), sizes)
-        return normalise(np.bincount(features, columns, len(sizes)))  # a tree without splits contributes nothing
+        sources = self.preprocessor_.sources_
+        return normalise(np.bincount(sources, columns, self.n_features_in_))  # a tree without splits adds nothing
 
     def rules(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> Node:
         """Return the rules of a tree, in the units of the features, to print or draw.

@@ -56,7 +56,7 @@ class HiClass(HierarchicalClassifier):
 
     Parameters
     ----------
-    hierarchy, threshold, preprocess, evaluated, random_state
+    hierarchy, threshold, preprocess, path_separator, evaluated, random_state
         See `CHMCNNClassifier`.
     validation
         Share of the rows to tune thresholds on if ``fit`` gets no validation data. The final classifiers are trained on

@@ -1,5 +1,6 @@
 """The command line: one file for each command. Heavy imports happen inside the commands."""
 
+import re
 import sys
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from chmcnn import ChmcnnError, __version__
 from chmcnn.cli import datasets, reproduce
+from chmcnn.cli._groups import flag
 from chmcnn.cli.compare import compare
 from chmcnn.cli.demo import demo
 from chmcnn.cli.evaluate import evaluate
@@ -18,6 +20,9 @@ from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
+
+_ARGUMENT = re.compile(r"\b(id_column|categorical|text|path_separator|delimiter|hierarchy)=(?=(['\"\w])?)")
+"""Arguments in messages that are options of commands."""
 
 app = typer.Typer(
     name="chmcnn",
@@ -62,5 +67,14 @@ def main() -> None:
             )
         raise
     except (ChmcnnError, OSError) as error:
-        typer.echo(f"chmcnn: {error}", err=True)
+        typer.echo(f"chmcnn: {_name_options(str(error))}", err=True)
         sys.exit(2)
+
+
+def _name_options(message: str) -> str:
+    """Return a message of the library, which speaks of arguments, with the options of the command line.
+
+    >>> _name_options("name it in categorical=, or pass path_separator='>'.")
+    "name it in --categorical, or pass --path-separator '>'."
+    """
+    return _ARGUMENT.sub(lambda found: flag(found[1]) + (" " if found[2] else ""), message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +11,7 @@ import typer
 
 from chmcnn.cli._groups import Omit, OptionGroup, flag
 from chmcnn.cli._options import Invocation
-from chmcnn.errors import DatasetError
+from chmcnn.errors import DatasetError, TableError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,18 +43,25 @@ class TableOptions(OptionGroup):
         str, typer.Option(help="Separator between the parts of a label that is a path.", rich_help_panel=_TABLE)
     ] = "/"
     id_column: Annotated[
-        str | None, typer.Option(help="Column with the names of the rows.", rich_help_panel=_TABLE)
+        str | None,
+        typer.Option(
+            help="Column with the names of the rows. A model remembers it; '' for no names.", rich_help_panel=_TABLE
+        ),
     ] = None
     categorical: Annotated[
         list[str] | None, typer.Option(help="Column of categories (repeatable).", rich_help_panel=_TABLE)
+    ] = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of text (repeatable); running text is found by itself.", rich_help_panel=_TABLE),
     ] = None
     delimiter: Annotated[
         str | None,
         typer.Option(help="Separator between cells. Default: comma in .csv, else tab.", rich_help_panel=_TABLE),
     ] = None
 
-    def read(self, path: Path, hierarchy: Hierarchy | None = None) -> Table:
-        """Read features and labels."""
+    def read(self, path: Path, hierarchy: Hierarchy | None = None, columns: Sequence[str] | None = None) -> Table:
+        """Read features and labels; the features of some columns, or of all."""
         from chmcnn.datasets import read_table
 
         return read_table(
@@ -63,14 +70,23 @@ class TableOptions(OptionGroup):
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
-            id_column=self.id_column,
+            id_column=self.id_column or None,
             categorical=self.categorical or (),
+            text=self.text or (),
             delimiter=self.delimiter,
+            columns=columns,
         )
+
+    def name_kinds(self, kinds: Mapping[str, str]) -> TableOptions:
+        """Return the options with the kinds of columns that are known already."""
+        named = {kind: [name for name, found in kinds.items() if found == kind] for kind in ("categories", "text")}
+        text = [*named["text"], *(self.text or ())]
+        categorical = [*named["categories"], *(self.categorical or ())]
+        return replace(self, text=text, categorical=[name for name in categorical if name not in text])
 
 
 FeatureTable = Annotated[
-    TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical")
+    TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical", "text")
 ]
 """How to read a table without labels; the model has the classes and categories."""
 
@@ -87,12 +103,13 @@ class HoldOutOptions(OptionGroup):
     def split(self, path: Path, table_options: TableOptions, seed: int) -> Parts:
         """Read a table of the user, and hold out rows for the test unless another table has them."""
         from chmcnn.datasets import Dataset, split
+        from chmcnn.datasets.columns import list_kinds
 
         if self.test is not None and self.test_share is not None:
             raise DatasetError("--test and --test-share cannot be used together; use one of them.")
         table = table_options.read(path)
         if self.test is not None:
-            test = table_options.read(self.test, table.hierarchy)
+            test = table_options.name_kinds(list_kinds(table.X)).read(self.test, table.hierarchy)
             Dataset(path.name, table, test, test)  # refuses other columns before the training
             return Parts(path.name, {"train": table, "test": test})
         share = 0.2 if self.test_share is None else self.test_share
@@ -159,19 +176,41 @@ def load(
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
 
 
+def notify_text(table: Table, table_options: TableOptions, call: Invocation) -> None:
+    """Say which columns were found to have text."""
+    from chmcnn.datasets.columns import list_kinds
+
+    kinds = list_kinds(table.X) if hasattr(table.X, "columns") else {}
+    found = [name for name, kind in kinds.items() if kind == "text" and name not in (table_options.text or ())]
+    if found:
+        names, verb = ", ".join(map(repr, found)), "has" if len(found) == 1 else "have"
+        call.notify(f"{names} {verb} running text, which becomes TF-IDF; use --categorical if it has categories.")
+
+
 def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
     """Return features to predict: the test part of a data set, or the columns of a table that the model needs."""
     from chmcnn.datasets import read_features
 
     if not is_file(name):
         return load(name, call, table_options).test.X
-    return read_features(
-        Path(name),
-        id_column=table_options.id_column,
-        categorical=_categorical(model, table_options),
-        delimiter=table_options.delimiter,
-        columns=list(getattr(model, "feature_names_in_", ())) or None,
-    )
+    known = _known_kinds(model, table_options)
+    remembered = model.id_column_ if table_options.id_column is None else None
+    try:
+        return read_features(
+            Path(name),
+            id_column=remembered or table_options.id_column or None,
+            categorical=known.categorical or (),
+            text=known.text or (),
+            delimiter=table_options.delimiter,
+            columns=list(getattr(model, "feature_names_in_", ())) or None,
+        )
+    except TableError as error:
+        if remembered is None or not error.problem.startswith(f"there is no column {remembered!r}"):
+            raise
+        raise DatasetError(
+            f"{name} has no column {remembered!r}, which had the names of the rows in training; name another with "
+            "--id-column, or use --id-column '' to number the rows."
+        ) from None
 
 
 def read_labelled(
@@ -183,17 +222,12 @@ def read_labelled(
         if data.hierarchy != model.hierarchy_:
             raise DatasetError(f"{name} has different classes than the model.")
         return data.test.X, data.test.Y
-    options = replace(table_options, categorical=_categorical(model, table_options))
-    table = options.read(Path(name), model.hierarchy_)
-    columns = list(getattr(model, "feature_names_in_", table.X.columns))
-    missing = [column for column in columns if column not in table.X.columns]
-    if missing:
-        raise DatasetError(f"{name} has no column {missing[0]!r}, but the model was trained on it.")
-    return table.X[columns], table.Y
+    columns = list(getattr(model, "feature_names_in_", ())) or None
+    table = _known_kinds(model, table_options).read(Path(name), model.hierarchy_, columns)
+    return table.X, table.Y
 
 
-def _categorical(model: CHMCNNClassifier, table_options: TableOptions) -> list[str]:
-    """Return the columns of categories: those of the model, and those that the user names."""
-    columns = zip(getattr(model, "feature_names_in_", ()), model.preprocessor_.categories_, strict=False)
-    names = (str(name) for name, categories in columns if categories is not None)
-    return [*names, *(table_options.categorical or ())]
+def _known_kinds(model: CHMCNNClassifier, table_options: TableOptions) -> TableOptions:
+    """Return the options with the kinds of columns that the model was trained on."""
+    preprocessor = getattr(model, "preprocessor_", None)  # a model of a stream has none
+    return table_options if preprocessor is None else table_options.name_kinds(preprocessor.list_kinds())

@@ -139,7 +139,9 @@ def _source(name: str, table: _data.TableOptions, call: Invocation) -> Source:
     from chmcnn.datasets.registry import locate
 
     if _data.is_file(name):
-        return Source(Path(name).name, table.read(Path(name)))
+        rows = table.read(Path(name))
+        _data.notify_text(rows, table, call)
+        return Source(Path(name).name, rows)
     if name != EMBEDDED:
         locate(catalogue()[name].files.values(), call.data_dir, quiet=call.quiet)  # downloads come first
     return Source(name, data_dir=call.data_dir)

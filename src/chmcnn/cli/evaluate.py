@@ -54,7 +54,7 @@ def evaluate(
     *,
     output: _Output,
     measures: MeasureOptions,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator")],
+    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:

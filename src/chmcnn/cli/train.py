@@ -35,6 +35,8 @@ def train(
 
     chmcnn train my.csv --hierarchy edges.csv -o model/ --id-column name
 
+    chmcnn train products.csv --labels category --path-separator ">" --text title
+
     chmcnn train my.csv --config settings.json --dropout 0.5
     """
     from chmcnn.classifier import CHMCNNClassifier
@@ -43,6 +45,7 @@ def train(
     settings = training.settings()
     if _data.is_file(data):
         parts = hold_out.split(Path(data), table, compute.seed)
+        _data.notify_text(parts.train, table, call)
     else:
         training.refuse_validation_share(data)
         parts = _data.Parts.of(_data.load(data, call, hold_out, table, seed=compute.seed))

@@ -119,7 +119,8 @@ def _get_settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
     """Return all settings of a network; None for other systems."""
     if not isinstance(model, NeuralClassifier):
         return None
-    return to_plain(model.resolve_settings(math.prod(model.feature_shape_), model.n_samples_fit_))
+    columns = math.prod(model.feature_shape_)
+    return to_plain(model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_))
 
 
 def to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:

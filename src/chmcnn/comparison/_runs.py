@@ -176,7 +176,7 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     model = result.spec.get_system().create(result.spec.options)
     if not isinstance(model, NeuralClassifier):
         return
-    now = to_plain(model.resolve_settings(before["columns"], before["rows"]))
+    now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(

@@ -13,7 +13,9 @@ import pandas as pd
 from scipy import sparse
 
 from chmcnn import _wording
+from chmcnn.datasets.columns import list_kinds
 from chmcnn.datasets.stratification import stratify
+from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import DatasetError
 from chmcnn.hierarchy import Hierarchy, label_matrix
 
@@ -40,8 +42,8 @@ class Table:
     Parameters
     ----------
     X
-        Features (rows, features): a DataFrame of numbers and categories, an array, or a sparse matrix. An array or a
-        sparse matrix is not copied: do not change it afterwards.
+        Features (rows, features): a DataFrame of numbers, categories, dates and text, an array, a sparse matrix, or a
+        list of texts. An array or a sparse matrix is not copied: do not change it afterwards.
     Y
         Labels in any form that `chmcnn.hierarchy.label_matrix` takes, such as label sets, names, or a 0/1 matrix
         (rows, classes) in the order of ``hierarchy.classes``. Ancestors are added.
@@ -249,6 +251,8 @@ def _as_features(features: Features) -> TableFeatures:
         return features.copy(deep=False)
     if isinstance(features, sparse.sparray | sparse.spmatrix):
         return _freeze(cast("Any", sparse.csr_array)(features))
+    if is_list_of_texts(features):
+        return as_column(features)
     matrix = np.asarray(features).view()
     if matrix.ndim != 2:
         raise DatasetError(f"X has shape {matrix.shape}; expected (rows, features).")
@@ -311,17 +315,19 @@ def _refuse_other_columns(train: Table, other: Table) -> None:
 
 
 def _refuse_other_kinds(train: Table, other: Table) -> None:
-    """Raise an error for a column with numbers in one part and categories in another."""
+    """Raise an error for a column with numbers in one part and categories in another, or other kinds."""
     first, second = train.X, other.X
     if not (isinstance(first, pd.DataFrame) and isinstance(second, pd.DataFrame)):
         return
+    kinds = list_kinds(first), list_kinds(second)
     for name in first.columns:
-        kinds = [pd.api.types.is_numeric_dtype(part[name].dtype) for part in (first, second)]
-        if kinds[0] != kinds[1] and second[name].notna().any() and first[name].notna().any():
-            words = ["numbers" if kind else "categories" for kind in kinds]
+        words = [part[str(name)] for part in kinds]
+        if "numbers" not in words and any(part[name].dtype in (object, "str") for part in (first, second)):
+            continue  # strings of no declared kind: training decides
+        if words[0] != words[1] and second[name].notna().any() and first[name].notna().any():
             raise DatasetError(
                 f"Column {name!r} has {words[0]} in {train.source or 'the training part'}, but {words[1]} in "
-                f"{other.source or 'another part'}; name it in categorical= when you read both."
+                f"{other.source or 'another part'}; name it in categorical= or text= when you read both."
             )
 
 

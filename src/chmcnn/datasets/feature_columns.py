@@ -1,15 +1,18 @@
-"""Features in the columns of a table: numbers, categories, and errors for ambiguous columns."""
+"""Features in the columns of a table: numbers, categories, dates, text, and errors for ambiguous columns."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from chmcnn.datasets.texts import TEXT, is_running_text
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from chmcnn.datasets.raw_table import RawTable
 
@@ -18,25 +21,43 @@ MISSING = ("?", "NA", "N/A", "NaN", "nan", "null", "None")
 _LIKE_A_NUMBER = re.compile(
     r"[+\-\u2212]?(?:[\d.,_\s]*\d[\d.,_\s]*(?:[eE][+-]?\d+)?\s*%?|inf(?:inity)?)", re.IGNORECASE
 )
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")
 _LIKE_A_CODE = re.compile(r"0\d+")
 _NAMES_FROM = 100
 """A column with more different texts than that, most of them in one row only, probably has names of rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class NamedColumns:
+    """The columns whose kind the user names, instead of leaving it to their cells."""
+
+    categorical: Sequence[str] = ()
+    text: Sequence[str] = ()
+
+    def check(self, raw: RawTable) -> None:
+        """Raise an error for a column that does not exist, or that has two kinds."""
+        for argument, names in (("categorical", self.categorical), ("text", self.text)):
+            if isinstance(names, str):
+                raise raw.error(f"{argument} is {names!r}; expected a list of columns, such as [{names!r}]")
+            for column in names:
+                raw.require_column(column, f"{argument}= names it")
+        both = sorted({*self.categorical} & {*self.text})
+        if both:
+            raise raw.error("categorical= and text= both name it; use one of them", column=both[0])
+
+
 def read_feature_columns(
-    raw: RawTable, frame: pd.DataFrame, id_column: str | int | None, categorical: Sequence[str]
+    raw: RawTable, frame: pd.DataFrame, id_column: str | int | None, named: NamedColumns
 ) -> pd.DataFrame:
-    """Return the columns as floats and categories, with the ids as the index."""
-    if isinstance(categorical, str):
-        raise raw.error(f"categorical is {categorical!r}; expected a list of columns, such as [{categorical!r}]")
-    for column in categorical:
-        raw.require_column(column, "categorical= names it")
+    """Return the columns as floats, categories, dates and text, with the ids as the index."""
+    named.check(raw)
     ids = _find_id_column(raw, frame, id_column)
     features = frame if ids is None else frame.drop(columns=ids)
     if not features.shape[1]:
         raise raw.error("there is no column of features")
     index = pd.RangeIndex(len(frame)) if ids is None else _read_ids(raw, frame[ids], ids)
-    columns = dict(_convert(raw, features, set(categorical)))
+    columns = dict(_convert(raw, features, named))
     return pd.DataFrame(
         {name: column.to_numpy() if column.dtype == np.float64 else column.array for name, column in columns.items()},
         index=index,
@@ -73,16 +94,28 @@ def _text(value: object) -> str | None:
     return str(value).strip() if value is not None else None
 
 
-def _convert(raw: RawTable, frame: pd.DataFrame, categorical: Collection[str]) -> Iterator[tuple[str, pd.Series]]:
+def _convert(raw: RawTable, frame: pd.DataFrame, named: NamedColumns) -> Iterator[tuple[str, pd.Series]]:
     for name in frame.columns:
         column = frame[name]
-        if isinstance(column.dtype, pd.CategoricalDtype):
+        if name in named.text:
+            yield name, _convert_to_text(raw, column, name)
+        elif isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
             yield name, column
         elif column.dtype == np.float64:
-            is_category = name in categorical
+            is_category = name in named.categorical
             yield name, _to_categories(column.map(_text)) if is_category else _check_finite(raw, column, name)
         else:
-            yield name, _convert_text(raw, column, name, categorical)
+            yield name, _convert_strings(raw, column, name, is_category=name in named.categorical)
+
+
+def _convert_to_text(raw: RawTable, column: pd.Series, name: str) -> pd.Series:
+    """Return a column that the user names as text."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+        raise raw.error("text= names it, but it has numbers; leave it out of text=", column=name)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object).where(column.notna(), None)
+    _refuse_lists(raw, column, name)
+    return column.where(column.notna(), None).astype(TEXT)
 
 
 def _check_finite(raw: RawTable, column: pd.Series, name: str) -> pd.Series:
@@ -91,25 +124,34 @@ def _check_finite(raw: RawTable, column: pd.Series, name: str) -> pd.Series:
     return column
 
 
-def _convert_text(raw: RawTable, column: pd.Series, name: str, categorical: Collection[str]) -> pd.Series:
-    if name not in categorical:
+def _refuse_lists(raw: RawTable, column: pd.Series, name: str) -> None:
+    if not all(value is None or isinstance(value, str | float) for value in column):
+        raise raw.error("a list cannot be a feature; make one column for each of its values", column=name)
+
+
+def _convert_strings(raw: RawTable, column: pd.Series, name: str, *, is_category: bool) -> pd.Series:
+    if not is_category:
         quick = pd.to_numeric(column, errors="coerce").astype(np.float64)
         if np.isfinite(quick.to_numpy()).all():  # the usual case: numbers, and none missing
             _refuse_codes(raw, column, name)
             return quick
-    if not all(value is None or isinstance(value, str | float) for value in column):
-        raise raw.error("a list cannot be a feature; make one column for each of its values", column=name)
+    _refuse_lists(raw, column, name)
     stripped = column.str.strip()
     cells = stripped.mask(stripped.isin(MISSING))
     present = cells.notna().to_numpy()
-    if name in categorical:
+    if is_category:
         return _to_categories(cells)
     numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     is_number = np.isfinite(numbers.to_numpy())
     if is_number[present].all():
         _refuse_codes(raw, cells, name)
         return numbers
+    if all(_DATE.fullmatch(value) for value in cells[present]):
+        return _to_dates(raw, cells, name)
     if not is_number.any() and not all(_LIKE_A_NUMBER.fullmatch(value) for value in cells[present]):
+        if is_running_text(column.dropna()):
+            return column.where(column.notna(), None).astype(TEXT)
+        _refuse_local_dates(raw, cells, name)
         _refuse_names(raw, cells, name)
         return _to_categories(cells)
     row = int(np.flatnonzero(present & ~is_number)[0])
@@ -123,6 +165,27 @@ def _convert_text(raw: RawTable, column: pd.Series, name: str, categorical: Coll
 
 def _to_categories(cells: pd.Series) -> pd.Series:
     return cells.where(cells.notna(), None).astype("category")
+
+
+def _to_dates(raw: RawTable, cells: pd.Series, name: str) -> pd.Series:
+    dates = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    wrong = np.flatnonzero(cells.notna() & dates.isna())
+    if len(wrong):
+        row = int(wrong[0])
+        raise raw.error(f"{cells.iloc[row]!r} is not a date, but the column seems to have dates", row, name)
+    return dates.dt.tz_localize(None)
+
+
+def _refuse_local_dates(raw: RawTable, cells: pd.Series, name: str) -> None:
+    """Raise an error for dates in which day and month may be confused."""
+    present = cells.dropna()
+    if all(_LIKE_A_DATE.fullmatch(value) for value in present):
+        row = int(np.flatnonzero(cells.notna())[0])
+        raise raw.error(
+            f"{present.iloc[0]!r} seems to be a date; write dates as 2026-12-31, or name the column in categorical=",
+            row,
+            name,
+        )
 
 
 def _refuse_codes(raw: RawTable, cells: pd.Series, name: str) -> None:
@@ -141,6 +204,6 @@ def _refuse_names(raw: RawTable, cells: pd.Series, name: str) -> None:
     if unique > _NAMES_FROM and unique > cells.count() / 2:
         raise raw.error(
             f"there are {unique:,} different texts in {len(cells):,} rows, like names of the rows; name the column "
-            "with id_column= or categorical=, or drop it",
+            "with id_column=, text= or categorical=, or drop it",
             column=name,
         )

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 
 from chmcnn import _wording
-from chmcnn.hierarchy import Hierarchy
+from chmcnn.errors import LabelError
+from chmcnn.hierarchy import hierarchy_from_paths, trim_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from chmcnn.datasets.raw_table import RawTable
+    from chmcnn.hierarchy import Hierarchy
 
     LabelSets = Sequence[Collection[str]]
 
@@ -31,7 +33,7 @@ def read_label_sets(
     ]
     if hierarchy is None:
         hierarchy = _hierarchy_from_paths(raw, label_sets, column, path_separator)
-        label_sets = [{_strip_parts(name, path_separator) for name in names} for names in label_sets]
+        label_sets = [{trim_path(name, path_separator) for name in names} for names in label_sets]
     _refuse_unknown(raw, label_sets, hierarchy, column)
     return label_sets, hierarchy
 
@@ -68,23 +70,14 @@ def _split_cell(cell: object, separator: str, raw: RawTable, row: int, column: s
 
 def _hierarchy_from_paths(raw: RawTable, label_sets: LabelSets, column: str, separator: str) -> Hierarchy:
     """Return the hierarchy of labels that are paths; without any path, the user forgot the hierarchy."""
-    paths = set()
     for row, names in enumerate(label_sets):
         for name in names:
             if not separator or not all(part.strip() for part in name.split(separator)):
                 raise raw.error(f"{name!r} is not a path of non-empty parts separated by {separator!r}", row, column)
-            paths.add(_strip_parts(name, separator))
-    if not any(separator in path for path in paths):
-        raise raw.error(
-            f"there is no hierarchy, and no label is a path with {separator!r}; pass a hierarchy, or "
-            "Hierarchy(names, []) for classes without edges",
-            column=column,
-        )
-    return Hierarchy.from_paths(sorted(paths), separator)
-
-
-def _strip_parts(name: str, separator: str) -> str:
-    return separator.join(part.strip() for part in name.split(separator))
+    try:
+        return hierarchy_from_paths(set().union(*label_sets), separator)
+    except LabelError as error:
+        raise raw.error(str(error), column=column) from None
 
 
 def _check_class_columns(raw: RawTable, columns: list[str], hierarchy: Hierarchy) -> None:

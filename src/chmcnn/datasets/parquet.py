@@ -42,7 +42,7 @@ def read(path: Path) -> RawTable:
 
 
 def _to_pandas(column: ArrowColumn, name: str, path: Path) -> pd.Series:
-    """Return a column as numbers, text, categories or lists of text; raise an error for any other type."""
+    """Return a column as numbers, text, categories, dates or lists of text; raise an error for any other type."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -53,12 +53,14 @@ def _to_pandas(column: ArrowColumn, name: str, path: Path) -> pd.Series:
         return pd.Series(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
     if types.is_dictionary(kind) and (types.is_string(kind.value_type) or types.is_large_string(kind.value_type)):
         return pd.Series(column.to_pandas(), dtype="category")
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return pd.Series(column.cast(pa.timestamp("us")).to_numpy(), dtype="datetime64[us]")
     is_text = types.is_string(kind) or types.is_large_string(kind)
     is_list = types.is_list(kind) and types.is_string(kind.value_type)
     if is_text or is_list:
         return pd.Series(column.to_pylist(), dtype=object)
     raise TableError(
-        f"column {name!r} is of type {kind}; expected numbers, text or categories: convert or drop it", path
+        f"column {name!r} is of type {kind}; expected numbers, text, categories or dates: convert or drop it", path
     )
 
 

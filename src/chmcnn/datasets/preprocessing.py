@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
+from chmcnn.datasets.columns import KINDS, Categories, Column, Numbers, Texts, learn_column
+from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
@@ -20,12 +21,25 @@ if TYPE_CHECKING:
     from chmcnn._typing import Features
 
 
+class _Encoded(NamedTuple):
+    """Encoded features before imputation and scaling: columns of a table, and sparse ones; one of them may be None."""
+
+    table: NDArray[np.float64] | None
+    matrix: sparse.csr_array | None
+
+
 class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """One-hot encoding, mean imputation and standardisation.
+    """One-hot encoding, TF-IDF, mean imputation and standardisation.
 
     A column of categories becomes one column of 0 and 1 for each category; a missing or unseen category is all zeros. A
-    missing number becomes the mean of its column. Then each column is shifted to mean 0 and scaled to standard
-    deviation 1. A sparse matrix stays sparse: it is scaled, but not shifted.
+    date becomes three numbers: days since 1970, month and weekday. A missing number becomes the mean of its column.
+    Then each column is shifted to mean 0 and scaled to standard deviation 1. A sparse matrix stays sparse: it is not
+    shifted, and scaled so that its rows have length 1 on average.
+
+    Running text becomes the TF-IDF of its words and pairs of words, and the result is sparse, in single precision: the
+    columns of numbers, dates and categories, then those of each text. Categories and TF-IDF are then not scaled. A
+    column of strings has text if its type is ``"string"``, or if it has three words a cell on average, and too many
+    different texts for categories; otherwise it has categories, as a column of type ``"category"`` always has.
 
     Parameters
     ----------
@@ -34,10 +48,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Attributes
     ----------
+    columns_ : list
+        The kind of each column, with its categories or words.
     categories_ : list of (tuple of str or None)
-        The categories of each column; None for a column of numbers.
+        The categories of each column; None for a column of any other kind.
     means_, scales_ : arrays
         Mean and scale of each column of the result.
+    sparse_ : bool
+        Whether the result is sparse.
 
     Examples
     --------
@@ -49,49 +67,86 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
            [3., 0., 1.]])
     >>> preprocessor.get_feature_names_out()
     array(['size', 'kind=a', 'kind=b'], dtype=object)
+    >>> Preprocessor().fit_transform(["red shoes", "blue shoes"]).shape
+    (2, 5)
     """
+
+    columns_: list[Column]
 
     def __init__(self, *, standardise: bool = True) -> None:
         self.standardise = standardise
 
     def fit(self, X: Features, y: object = None) -> Self:  # noqa: ARG002 -- scikit-learn's signature
-        """Learn categories, means and deviations."""
-        matrix = self._encode(X, first=True)
-        self.sparse_ = bool(sparse.issparse(matrix))
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            self.means_ = _means(matrix)
-        if not np.isfinite(self.means_).all():
-            column = int(np.flatnonzero(~np.isfinite(self.means_))[0])
-            raise FeatureError(
-                f"The values of {self.get_feature_names_out()[column]!r} are too large: their mean overflows."
-            )
-        self.scales_ = _scales(_fill(matrix, self.means_)) if self.standardise else np.ones_like(self.means_)
+        """Learn categories, words, means and deviations."""
+        table, matrix = self._encode(X, first=True)
+        self.sparse_ = matrix is not None
+        means, scales = [], []
+        if table is not None:
+            means.append(self._compute_means(table))
+            _fill(table, means[0])
+            scales.append(_compute_scales(table) if self.standardise else np.ones(table.shape[1]))
+            scales[0][self._list_unscaled()] = 1
+        if matrix is not None and self._has_text():
+            means.append(np.zeros(matrix.shape[1]))
+            scales.append(np.ones(matrix.shape[1]))
+        elif matrix is not None:
+            means.append(self._compute_means(matrix))
+            _fill(matrix, means[0])
+            scales.append(scale_sparse_matrix(matrix) if self.standardise else np.ones(matrix.shape[1]))
+        self.means_, self.scales_ = np.concatenate(means), np.concatenate(scales)
         return self
 
     def transform(self, X: Features) -> Features:
-        """Turn features into finite numbers (rows, columns), dense or, for a sparse matrix, sparse."""
+        """Turn features into finite numbers (rows, columns): sparse for text and for a sparse matrix."""
         check_is_fitted(self)
-        matrix = _fill(self._encode(X, first=False), self.means_)
-        if bool(sparse.issparse(matrix)) != self.sparse_:
+        table, matrix = self._encode(X, first=False)
+        if (matrix is not None) != self.sparse_:
             words = ("dense", "sparse") if self.sparse_ else ("sparse", "dense")
             raise FeatureError(f"X is {words[0]}, but was {words[1]} in fit; convert it to {words[1]}.")
-        if sparse.issparse(matrix):
+        size = 0 if table is None else table.shape[1]
+        if table is not None:
+            _fill(table, self.means_[:size])
+            if self.standardise:
+                table -= self.shifts_[:size]
+                table /= self.scales_[:size]
+        if matrix is None:
+            return table
+        if not self._has_text():
+            _fill(matrix, self.means_)
             return sparse.csr_array(matrix.multiply(1 / self.scales_))
-        if self.standardise:
-            matrix -= self.means_
-            matrix /= self.scales_
-        return matrix
+        return matrix if not size else sparse.hstack([_narrow(table), matrix], format="csr")
+
+    @property
+    def categories_(self) -> list[tuple[str, ...] | None]:
+        """The categories of each column; None for a column of any other kind."""
+        return [column.names if isinstance(column, Categories) else None for column in self.columns_]
+
+    @property
+    def shifts_(self) -> NDArray[np.float64]:
+        """What is subtracted from each column of the result: its mean, or 0 where zeros stay zeros."""
+        if not self.standardise or (self.sparse_ and not self._has_text()):
+            return np.zeros_like(self.means_)
+        shifts = self.means_.copy()
+        shifts[self._list_unscaled()] = 0
+        return shifts
+
+    @property
+    def sources_(self) -> NDArray[np.int64]:
+        """The position of the column of X that each column of the result comes from."""
+        order = self._order()
+        return np.repeat(order, [self.columns_[position].width for position in order])
+
+    def list_kinds(self) -> dict[str, str]:
+        """Return the kind of each named column of X: numbers, categories, dates or text."""
+        names = getattr(self, "feature_names_in_", ())
+        return {str(name): KINDS[type(column)] for name, column in zip(names, self.columns_, strict=False)}
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the names of the columns of the result: ``name``, or ``name=category``."""
+        """Return the names of the columns of the result: ``name``, ``name=category`` or ``name: word``."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return np.array(
-            [
-                name if category is None else f"{name}={category}"
-                for name, categories in zip(names, self.categories_, strict=True)
-                for category in ((None,) if categories is None else categories)
-            ],
+            [name for position in self._order() for name in self.columns_[position].get_names(names[position])],
             dtype=object,
         )
 
@@ -102,8 +157,31 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         tags.input_tags.sparse = True
         return tags
 
-    def _encode(self, features: Features, *, first: bool) -> NDArray[np.float64] | sparse.csr_array:
-        """Return a new matrix with one-hot columns, and NaN for missing numbers."""
+    def _order(self) -> list[int]:
+        """Return the positions of the columns of X in the order of the result: first the table, then the texts."""
+        return sorted(range(len(self.columns_)), key=lambda position: isinstance(self.columns_[position], Texts))
+
+    def _has_text(self) -> bool:
+        return any(isinstance(column, Texts) for column in self.columns_)
+
+    def _list_unscaled(self) -> NDArray[np.int64]:
+        """Return the positions in the result of categories beside text: scaled, rare ones would outweigh words."""
+        if not self._has_text():
+            return np.array([], dtype=np.int64)
+        unscaled = [isinstance(column, Categories) for column in self.columns_]
+        return np.flatnonzero(np.array(unscaled)[self.sources_])
+
+    def _compute_means(self, matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            means = _means(matrix)
+        if not np.isfinite(means).all():
+            column = int(np.flatnonzero(~np.isfinite(means))[0])
+            name = self.get_feature_names_out()[column]
+            raise FeatureError(f"The values of {name!r} are too large: their mean overflows.")
+        return means
+
+    def _encode(self, features: Features, *, first: bool) -> _Encoded:
+        """Return new arrays, with NaN for missing numbers."""
         try:
             return self._check_and_encode(features, first=first)
         except FeatureError:
@@ -111,62 +189,57 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         except ValueError as error:
             raise FeatureError(str(error)) from None
 
-    def _check_and_encode(self, features: Features, *, first: bool) -> NDArray[np.float64] | sparse.csr_array:
+    def _check_and_encode(self, features: Features, *, first: bool) -> _Encoded:
+        if is_list_of_texts(features):
+            return self._encode_texts(as_column(features), first=first)
         if isinstance(features, pd.DataFrame):
             validate_data(self, features, reset=first, skip_check_array=True)
             check_array(np.empty(features.shape, dtype=np.bool_), estimator=self)  # their message about empty data
             if first:
-                self.categories_ = [_categories(features[name]) for name in features.columns]
-            columns = zip(features.columns, self.categories_, strict=True)
-            return np.concatenate([_block(features[name], categories) for name, categories in columns], axis=1)
-        if not first and any(categories is not None for categories in self.categories_):
-            raise FeatureError("X had columns of categories in fit; pass a DataFrame with the same columns.")
+                self.columns_ = [learn_column(features[name]) for name in features.columns]
+            return self._encode_columns(features)
+        if not first and any(not isinstance(column, Numbers) for column in self.columns_):
+            kinds = sorted({KINDS[type(column)] for column in self.columns_} - {KINDS[Numbers]})
+            form = "list of texts" if not hasattr(self, "feature_names_in_") else "DataFrame with the same columns"
+            raise FeatureError(f"X had columns of {' and '.join(kinds)} in fit; pass a {form}.")
         matrix = validate_data(
             self, features, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", copy=True
         )
         if first:
-            self.categories_ = [None] * matrix.shape[1]
-        encoded: NDArray[np.float64] | sparse.csr_array = matrix
-        return encoded
+            self.columns_ = [Numbers()] * matrix.shape[1]
+        return _Encoded(matrix, None) if isinstance(matrix, np.ndarray) else _Encoded(None, matrix)
+
+    def _encode_texts(self, table: pd.DataFrame, *, first: bool) -> _Encoded:
+        """Encode a list of texts, for which columns have no names."""
+        if first:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = 1
+            self.columns_ = [learn_column(table["text"])]
+        if len(self.columns_) != 1 or not isinstance(self.columns_[0], Texts):
+            names = ", ".join(map(repr, getattr(self, "feature_names_in_", ()))) or f"{self.n_features_in_} numbers"
+            raise FeatureError(f"X is a list of texts, but in fit it had the columns {names}; pass the same columns.")
+        return self._encode_columns(table)
+
+    def _encode_columns(self, table: pd.DataFrame) -> _Encoded:
+        blocks: list[NDArray[np.float64]] = []
+        texts: list[sparse.csr_array] = []
+        for position, column in enumerate(self.columns_):
+            cells = table.iloc[:, position]
+            if isinstance(column, Texts):
+                texts.append(column.encode(cells))
+            else:
+                blocks.append(column.encode(cells))
+        return _Encoded(
+            np.concatenate(blocks, axis=1) if blocks else None, sparse.hstack(texts, format="csr") if texts else None
+        )
 
 
-def _categories(column: pd.Series) -> tuple[str, ...] | None:
-    """Return the declared or else the present categories of a column; None for a column of numbers."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        names = tuple(str(category) for category in column.cat.categories)
-        if len(set(names)) < len(names):
-            raise FeatureError(f"Column {column.name!r} has two categories with the same text: {sorted(names)[:5]}.")
-        return names
-    if pd.api.types.is_complex_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
-        raise FeatureError(f"Column {column.name!r} has type {column.dtype}; convert it to numbers or categories.")
-    if pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column):
-        return None
-    return tuple(sorted({str(value) for value in column.dropna()}))
-
-
-def _all_numbers(column: pd.Series) -> bool:
-    """Whether a column of objects has only numbers."""
-    return all(isinstance(value, numbers.Real) for value in column.dropna())
-
-
-def _block(column: pd.Series, categories: tuple[str, ...] | None) -> NDArray[np.float64]:
-    """Return the encoded columns (rows, 1 or categories) of a column."""
-    if categories is not None:
-        if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
-            raise FeatureError(
-                f"Column {column.name!r} had categories in fit, but now has type {column.dtype}; convert it to "
-                "categories."
-            )
-        texts = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
-        codes = pd.Index(categories, dtype=object).get_indexer(pd.Index(texts, dtype=object))
-        one_hot: NDArray[np.bool_] = codes[:, None] == np.arange(len(categories))
-        return one_hot.astype(np.float64)
-    if not (pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column)):
-        raise FeatureError(f"Column {column.name!r} had numbers in fit, but now has type {column.dtype}; convert it.")
-    values: NDArray[np.float64] = np.array(column.astype(object).where(column.notna(), np.nan), dtype=np.float64)
-    if np.isinf(values).any():
-        raise FeatureError(f"Column {column.name!r} has an infinite number in row {int(np.isinf(values).argmax())}.")
-    return values[:, None]
+def _narrow(table: NDArray[np.float64] | None) -> sparse.csr_array:
+    with np.errstate(over="ignore"):
+        narrow = np.asarray(table, dtype=np.float32)
+    if not np.isfinite(narrow).all():
+        raise FeatureError("X has values beyond the range of single precision; scale them down.")
+    return sparse.csr_array(narrow)
 
 
 def _means(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
@@ -185,9 +258,7 @@ def _means(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64
     return means
 
 
-def _fill(
-    matrix: NDArray[np.float64] | sparse.csr_array, means: NDArray[np.float64]
-) -> NDArray[np.float64] | sparse.csr_array:
+def _fill(matrix: NDArray[np.float64] | sparse.csr_array, means: NDArray[np.float64]) -> None:
     """Replace missing values by the means, in place."""
     if sparse.issparse(matrix):
         missing = np.isnan(matrix.data)
@@ -195,12 +266,23 @@ def _fill(
     else:
         rows, columns = np.nonzero(np.isnan(matrix))
         matrix[rows, columns] = means[columns]
-    return matrix
 
 
-def _scales(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
+def scale_sparse_matrix(matrix: sparse.csr_array) -> NDArray[np.float64]:
+    """Return what each column of a sparse matrix is divided by: rows then have length 1 on average.
+
+    A column with values above 1 is first divided by its largest one. Dividing by standard deviations would enlarge
+    rare features, such as rare words, a hundredfold.
+    """
+    largest = np.maximum(abs(matrix).max(axis=0).toarray().ravel(), 1)
+    lengths = np.sqrt(matrix.multiply(1 / largest).power(2).sum(axis=1))
+    scales: NDArray[np.float64] = largest * (lengths[lengths > 0].mean() if lengths.any() else 1)
+    return scales
+
+
+def _compute_scales(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the standard deviations of the columns; 1 for a constant column."""
     from sklearn.preprocessing import StandardScaler
 
-    scales: NDArray[np.float64] = StandardScaler(with_mean=not sparse.issparse(matrix)).fit(matrix).scale_
+    scales: NDArray[np.float64] = StandardScaler().fit(matrix).scale_
     return scales

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn.datasets.dataset import Table
-from chmcnn.datasets.feature_columns import read_feature_columns
+from chmcnn.datasets.feature_columns import NamedColumns, read_feature_columns
 from chmcnn.datasets.formats import read_hierarchy, read_raw_table
 from chmcnn.datasets.label_columns import read_class_columns, read_label_sets
 from chmcnn.errors import LabelError
@@ -28,22 +28,18 @@ def read_features(
     *,
     id_column: str | int | None = None,
     categorical: Sequence[str] = (),
+    text: Sequence[str] = (),
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Read features only: numeric columns as floats, all other columns as categories.
+    """Read features only: numbers, categories, dates and text.
 
-    The parameters are those of `read_table`; ``columns`` selects columns, in that order.
+    The parameters are those of `read_table`.
     """
     raw = read_raw_table(Path(path).expanduser(), delimiter)
     _refuse_for_declared(raw, id_column=id_column)
-    frame = raw.frame
-    if columns is not None:
-        for column in columns:
-            raw.require_column(column, "the features need it")
-        ids = [] if id_column is None else [id_column if isinstance(id_column, str) else str(frame.columns[id_column])]
-        frame = frame[[*columns, *(column for column in ids if column in frame and column not in columns)]]
-    return read_feature_columns(raw, frame, id_column, categorical)
+    frame = _select_columns(raw, raw.frame, columns, id_column)
+    return read_feature_columns(raw, frame, id_column, NamedColumns(categorical, text))
 
 
 def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
@@ -55,15 +51,19 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     path_separator: str = "/",
     id_column: str | int | None = None,
     categorical: Sequence[str] = (),
+    text: Sequence[str] = (),
     delimiter: str | None = None,
+    columns: Sequence[str] | None = None,
     sparse: bool = False,
 ) -> Table:
     """Read features and labels from a CSV, TSV, Parquet or hierarchical ARFF file.
 
-    A column is numeric if all of its cells are numbers, and categorical if none is. An ambiguous column is nearly
-    always a mistake, and raises an error unless ``categorical`` names it: a mixture, numbers in a local form such as
-    ``1,5``, codes such as ``007``, and texts that are nearly all different. A missing value is an empty cell, ``?``,
-    ``NA``, ``N/A``, ``NaN``, ``nan``, ``null`` or ``None``; among labels and ids, only an empty cell.
+    A column is numeric if all of its cells are numbers, has dates if all are dates such as ``2026-12-31``, and is
+    categorical if none is a number. It is text if its cells have three words or more on average, and too many different
+    texts for categories. An ambiguous column is nearly always a mistake, and raises an error unless ``categorical`` or
+    ``text`` names it: a mixture, numbers in a local form such as ``1,5``, codes such as ``007``, dates such as
+    ``1/2/26``, and names that are nearly all different. A missing value is an empty cell, ``?``, ``NA``, ``N/A``,
+    ``NaN``, ``nan``, ``null`` or ``None``; among labels, ids and texts, only an empty cell.
 
     Parameters
     ----------
@@ -82,9 +82,13 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     id_column
         Name or position of a column with the names of the rows, which is not a feature.
     categorical
-        Columns to read as categories even if their cells look like numbers.
+        Columns to read as categories even if their cells look like numbers or text.
+    text
+        Columns to read as text even if their cells have few words, or words that repeat.
     delimiter
         Separator between the cells of a text file; by default a comma in ``.csv``, otherwise a tab.
+    columns
+        Columns of features, in that order; by default all columns but those of ids and labels.
     sparse
         Whether the label matrix is sparse: for many rows of many classes.
     """
@@ -106,7 +110,23 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
         matrix = classes.encode_sparse(label_sets) if sparse else classes.encode(label_sets)
     except LabelError as error:  # labels in columns are checked above
         raise raw.error(f"{error} Read the file without a hierarchy: it declares its own") from None
-    return Table(read_feature_columns(raw, frame, id_column, categorical), matrix, classes, source=str(file))
+    features = _select_columns(raw, frame, columns, id_column)
+    named = NamedColumns(categorical, text)
+    return Table(read_feature_columns(raw, features, id_column, named), matrix, classes, source=str(file))
+
+
+def _select_columns(
+    raw: RawTable, frame: pd.DataFrame, columns: Sequence[str] | None, id_column: str | int | None
+) -> pd.DataFrame:
+    """Return some columns of features, and that of the ids."""
+    if columns is None:
+        return frame
+    for column in columns:
+        raw.require_column(column, "the features need it")
+        if column not in frame.columns:
+            raise raw.error("the features need it, but it has the labels", column=column)
+    ids = [] if id_column is None else [id_column if isinstance(id_column, str) else str(raw.frame.columns[id_column])]
+    return frame[[*columns, *(column for column in ids if column in frame and column not in columns)]]
 
 
 def _refuse_for_declared(raw: RawTable, **arguments: object) -> None:

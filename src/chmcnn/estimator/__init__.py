@@ -5,9 +5,11 @@ from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
+from chmcnn.estimator._transformers import CustomPreprocessor
 
 __all__ = [
     "PRESETS",
+    "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
     "NeuralClassifier",

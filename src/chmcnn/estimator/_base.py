@@ -15,11 +15,11 @@ from sklearn.utils.validation import _num_samples
 from chmcnn import metrics
 from chmcnn.constraint import delegates, max_constraint, min_constraint
 from chmcnn.datasets.dataset import ROOTS
-from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, LabelError
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._thresholds import tune_thresholds
+from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
     from torch import Tensor
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, Transformer
+    from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.estimator._transformers import CustomPreprocessor
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -38,12 +40,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     hierarchy: Hierarchy | None
     validation: float
     threshold: float | Literal["tune"]
-    preprocess: bool
+    preprocess: bool | Transformer
     evaluated: ArrayLike | None
     random_state: int | np.random.RandomState | None
+    path_separator: str = "/"
 
     hierarchy_: Hierarchy
-    preprocessor_: Preprocessor
+    preprocessor_: Preprocessor | CustomPreprocessor
+    id_column_: str | None = None  # name of the index of the training rows
     evaluated_: NDArray[np.bool_]
     thresholds_: NDArray[np.float64]
 
@@ -56,7 +60,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         *,
         validation: float = 0.2,
         threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
         evaluated: ArrayLike | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -64,6 +69,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.validation = validation
         self.threshold = threshold
         self.preprocess = preprocess
+        self.path_separator = path_separator
         self.evaluated = evaluated
         self.random_state = random_state
 
@@ -85,7 +91,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X
-            Features (rows, features): an array, a sparse matrix or a DataFrame.
+            Features (rows, features): an array, a sparse matrix, a DataFrame or a list of texts. The index of a
+            DataFrame has the names of the rows.
         y
             Label sets, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
         validation_data
@@ -193,7 +200,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _to_matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
         try:
-            return dense_label_matrix(y, self.hierarchy_)
+            return dense_label_matrix(y, self.hierarchy_, path_separator=self.path_separator)
         except ChmcnnError as error:
             if self.hierarchy is not None:
                 raise
@@ -209,13 +216,19 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             )
         self._check_settings()
         self.seed_ = choose_seed(self.random_state)
-        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y)
+        self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _check_evaluated(self.evaluated, self.hierarchy_)
 
     def _check_settings(self) -> None:
+        if not isinstance(self.path_separator, str) or not self.path_separator.strip():
+            raise ChmcnnError(f"path_separator is {self.path_separator!r}; expected a string, such as '/' or '>'.")
         for name, setting in SETTINGS.items():
             value = getattr(self, name, setting.default)
+            if name == "preprocess":
+                if not is_transformer(value):
+                    check(name, value, setting.domain._replace(expected="true, false or a scikit-learn transformer"))
+                continue
             optional = setting.default is None  # the preset has a value
             if name != "preset" and not (optional and value is None):  # each system has its own presets
                 check(name, value)
@@ -237,11 +250,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _fit_transform_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
         """Fit the preprocessing on training rows, and apply it."""
-        self.preprocessor_ = Preprocessor(standardise=self.preprocess).fit(X)
+        self.preprocessor_ = create_preprocessor(self.preprocess).fit(X, labels)
         self.n_features_in_ = self.preprocessor_.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(self.preprocessor_, "feature_names_in_"):
             self.feature_names_in_ = self.preprocessor_.feature_names_in_
+        name = getattr(getattr(X, "index", None), "name", None)
+        self.id_column_ = name if isinstance(name, str) else None
         return self._to_rows(X, labels)
 
     def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:

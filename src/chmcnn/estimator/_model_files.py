@@ -1,4 +1,4 @@
-"""Model files: a folder with safetensors and JSON. Reading one never runs code."""
+"""Model files: a folder with safetensors, JSON, and skops for a transformer. Reading one never runs code."""
 
 from __future__ import annotations
 
@@ -11,27 +11,31 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import torch
+from sklearn.base import clone
 
 from chmcnn._io.strict_json import dumps
 from chmcnn._version import __version__
-from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ModelError
+from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
+from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
+from chmcnn.estimator._transformers import CustomPreprocessor
 from chmcnn.hierarchy import Hierarchy
 from chmcnn.training import Epoch, optimizer_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from chmcnn._typing import Transformer
     from chmcnn.estimator._neural import NeuralClassifier
     from chmcnn.estimator._parameters import NetworkLike
 
     Model = TypeVar("Model", bound=NeuralClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
-_FACTS, _TENSORS = "model.json", "model.safetensors"
-_NOT_STORED = {"hierarchy", "network", "device", "evaluated", "random_state", "checkpoint", "verbose"}
+_FACTS, _TENSORS, _TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
+_DIGEST_OF_TRANSFORMER = "sha256 of the transformer"
+_NOT_STORED = {"hierarchy", "network", "device", "evaluated", "preprocess", "random_state", "checkpoint", "verbose"}
 """Parameters that are stored in another form, or that the user sets when loading."""
 
 
@@ -77,8 +81,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     state = getattr(model, "training_state_", None)
     if state is not None:  # partial_fit resumes from it
         tensors |= optimizer_tensors(state.optimizer)
-    if not model.streamed_:
-        tensors |= {name: torch.tensor(getattr(model.preprocessor_, f"{name}_")) for name in ("means", "scales")}
+    tensors |= preprocessing_tensors(model)
     content = save(tensors)
     facts: dict[str, Any] = {
         "format": _FORMAT,
@@ -88,15 +91,21 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         "system": type(model).__name__,
-        "settings": {name: getattr(model, name) for name in _list_stored(model)} | model.settings_to_save(),
+        "settings": {name: getattr(model, name) for name in _list_stored(model)}
+        | {"preprocess": bool(getattr(model.preprocess, "standardise", model.preprocess))}
+        | model.settings_to_save(),
         "seed": model.seed_,
         "epochs of partial_fit": 0 if state is None else state.epoch,
         "own network": model.network is not None,
-        **_describe_input(model),
+        **describe_preprocessing(model),
         "best epoch": model.best_epoch_,
         "best score": model.best_score_,
         "history": [asdict(epoch) for epoch in model.history_],
     }
+    if not model.streamed_ and isinstance(model.preprocessor_, CustomPreprocessor):
+        transformer = dump_transformer(model.preprocessor_.transformer_)
+        facts[_DIGEST_OF_TRANSFORMER] = hashlib.sha256(transformer).hexdigest()
+        (folder / _TRANSFORMER).write_bytes(transformer)
     facts["digest"] = _digest(facts)
     (folder / _TENSORS).write_bytes(content)
     (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
@@ -105,17 +114,6 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
 def _list_stored(model: NeuralClassifier) -> list[str]:
     """Return the names of the parameters that are stored unchanged."""
     return [name for name in model.get_params(deep=False) if name not in _NOT_STORED]
-
-
-def _describe_input(model: NeuralClassifier) -> dict[str, Any]:
-    """Return the form of the features."""
-    if model.streamed_:
-        return {"shape": model.feature_shape_}
-    return {
-        "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
-        "categories": model.preprocessor_.categories_,
-        "sparse": model.preprocessor_.sparse_,
-    }
 
 
 def _digest(facts: dict[str, Any]) -> str:
@@ -132,17 +130,20 @@ def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: st
         raise ModelError(f"a model of {facts.get('system')}, not of {cls.__name__}; load it with its own class", path)
     if facts.get("own network") and network is None:
         raise ModelError("the model has a custom network; pass network=, as for training", path)
+    transformer = _read_transformer(path, facts)
     try:
-        settings = {name: facts["settings"][name] for name in _list_stored(cls())}
+        stored = facts["settings"]
+        settings = {name: stored[name] for name in _list_stored(cls()) if name in stored}  # older models have fewer
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
             network=network,
             device=device,
             evaluated=tensors["evaluated"].numpy(),
             random_state=facts["seed"],
+            preprocess=stored["preprocess"] if transformer is None else clone(transformer),
             **settings,
         )
-        _restore(model, facts, tensors)
+        _restore(model, facts, tensors, transformer)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None
     return model
@@ -175,20 +176,38 @@ def _read_tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
 
     file = path / _TENSORS
     try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
-    if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
-        raise ModelError(f"the file does not match {_FACTS}: it is incomplete or was changed", file)
-    try:
-        return load_tensors(content)
+        return load_tensors(_read(file, facts.get("sha256")))
     except SafetensorError as error:
         raise ModelError(f"the file is not safetensors: {error}", file) from None
 
 
-def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+def _read_transformer(path: Path, facts: dict[str, Any]) -> Transformer | None:
+    """Return the transformer of the user; None for a model without one."""
+    if _DIGEST_OF_TRANSFORMER not in facts:
+        return None
+    file = path / _TRANSFORMER
+    try:
+        return load_transformer(_read(file, facts[_DIGEST_OF_TRANSFORMER]))
+    except ModelError as error:
+        raise ModelError(error.problem, file) from None
+
+
+def _read(file: Path, sha256: str | None) -> bytes:
+    """Read a file of a model, and compare it with its checksum."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelError(f"the file does not match {_FACTS}: it is incomplete or was changed", file)
+    return content
+
+
+def _restore(
+    model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor], transformer: Transformer | None
+) -> None:
     model.resolve(None)
-    _restore_input(model, facts, tensors)
+    restore_preprocessing(model, facts, tensors, transformer)
     model.thresholds_ = tensors["thresholds"].numpy()
     if model.thresholds_.shape != (len(model.hierarchy_),):
         raise ModelError(f"thresholds have shape {model.thresholds_.shape}; expected {len(model.hierarchy_)}")
@@ -202,35 +221,6 @@ def _restore(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, 
         model.restore_optimizer(facts["epochs of partial_fit"], tensors)
 
 
-def _restore_input(model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-    if "shape" in facts:
-        model.streamed_, model.feature_shape_ = True, tuple(facts["shape"])
-        model.n_features_in_ = math.prod(model.feature_shape_)
-        return
-    model.feature_shape_ = tensors["means"].shape
-    preprocessor = model.preprocessor_ = _restore_preprocessor(facts, tensors, standardise=model.preprocess)
-    model.n_features_in_ = preprocessor.n_features_in_
-    if hasattr(preprocessor, "feature_names_in_"):
-        model.feature_names_in_ = preprocessor.feature_names_in_
-
-
 def _restore_number(value: float | None) -> float:
     """Return a number; JSON stores NaN as null."""
     return math.nan if value is None else value
-
-
-def _restore_preprocessor(
-    facts: dict[str, Any], tensors: dict[str, torch.Tensor], *, standardise: bool
-) -> Preprocessor:
-    preprocessor = Preprocessor(standardise=standardise)
-    preprocessor.categories_ = [None if names is None else tuple(names) for names in facts["categories"]]
-    preprocessor.means_, preprocessor.scales_ = tensors["means"].numpy(), tensors["scales"].numpy()
-    preprocessor.sparse_ = facts["sparse"]
-    features = facts["features"]
-    preprocessor.n_features_in_ = features if isinstance(features, int) else len(features)
-    if not isinstance(features, int):
-        preprocessor.feature_names_in_ = np.array(features, dtype=object)
-    columns = len(preprocessor.get_feature_names_out())
-    if preprocessor.means_.shape != (columns,) or preprocessor.scales_.shape != (columns,):
-        raise ModelError(f"there are {columns} columns, but means of shape {preprocessor.means_.shape}")
-    return preprocessor

@@ -6,7 +6,6 @@ import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Pipeline(nn.Module):
-    """Imputation, standardisation, network, sigmoid and constraint."""
+    """Imputation and standardisation, unless the features are a stream; network, sigmoid and constraint."""
 
     means: Tensor
     shift: Tensor
@@ -29,22 +28,21 @@ class _Pipeline(nn.Module):
 
     def __init__(self, model: NeuralClassifier) -> None:
         super().__init__()
-        preprocessor = None if model.streamed_ else model.preprocessor_
-        means, scales = np.zeros(1), np.ones(1)
-        if preprocessor is not None:
-            means, scales = preprocessor.means_, preprocessor.scales_
-        shift = preprocessor is not None and preprocessor.standardise and not preprocessor.sparse_
-        self.register_buffer("means", torch.tensor(means, dtype=torch.float32))
-        self.register_buffer("shift", self.means * float(shift))
-        self.register_buffer("scales", torch.tensor(scales, dtype=torch.float32))
+        self.streamed = model.streamed_
+        if not self.streamed:
+            preprocessor = model.preprocessor_
+            self.register_buffer("means", torch.tensor(preprocessor.means_, dtype=torch.float32))
+            self.register_buffer("shift", torch.tensor(preprocessor.shifts_, dtype=torch.float32))
+            self.register_buffer("scales", torch.tensor(preprocessor.scales_, dtype=torch.float32))
         self.network = model.network_.cpu().eval()
         self.probabilities = model.probabilities
         self.sign = 1 if model.correction == "max" else -1
         self.constraint = MaxConstraint(model.hierarchy_ if self.sign == 1 else model.hierarchy_.reversed)
 
     def forward(self, x: Tensor) -> Tensor:
-        imputed = torch.where(torch.isnan(x), self.means, x)
-        probabilities = self.probabilities(self.network((imputed - self.shift) / self.scales))
+        if not self.streamed:
+            x = (torch.where(torch.isnan(x), self.means, x) - self.shift) / self.scales
+        probabilities = self.probabilities(self.network(x))
         constrained: Tensor = self.sign * self.constraint(self.sign * probabilities)
         return constrained
 
@@ -56,7 +54,7 @@ def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:
     if find_spec("onnxscript") is None:
         raise ChmcnnError('The export needs onnx: pip install "chmcnn[onnx]".')
     pipeline = _Pipeline(model).eval()
-    example = torch.zeros(2, *model.feature_shape_)
+    example = torch.zeros(2, *model.feature_shape_, dtype=model.feature_type_)
     with atomic(path) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # internal warnings of the exporter
         torch.onnx.export(

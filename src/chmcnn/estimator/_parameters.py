@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from torch import nn
 
-    from chmcnn._typing import JSONValue
+    from chmcnn._typing import JSONValue, Transformer
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
 
@@ -58,7 +58,8 @@ class NetworkParameters(HierarchicalClassifier):
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
         threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool = True,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
         evaluated: ArrayLike | None = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -83,28 +84,35 @@ class NetworkParameters(HierarchicalClassifier):
         self.validation = validation
         self.threshold = threshold
         self.preprocess = preprocess
+        self.path_separator = path_separator
         self.evaluated = evaluated
         self.device = device
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def resolve_settings(self, columns: int | None, rows: int | None) -> dict[str, Any]:
+    def resolve_settings(self, columns: int | None, rows: int | None, *, sparse: bool = False) -> dict[str, Any]:
         """Return all settings of a training on a table of this size, from the parameters or else from the preset.
 
-        ``columns`` is None for a custom network, and ``rows`` is None if their number is unknown.
+        ``columns`` is None for a custom network, and ``rows`` is None if their number is unknown. ``sparse`` is for the
+        network for sparse features.
         """
-        preset = find_preset(self.preset, self.presets)
+        preset = self._find_preset(sparse=sparse)
         by_size = {"widths": preset.choose_widths(columns or 0), "dropout": preset.choose_dropout(rows)}
         by_size["learning_rate"] = preset.choose_learning_rate(columns)
-        explicit = {name: self._get_setting(name) for name in by_size if getattr(self, name) is not None}
-        others = {name: self._get_setting(name) for name in TRAINING if name not in by_size}
-        return {"columns": columns, "rows": rows} | by_size | explicit | others | self._get_own_settings()
+        explicit = {name: self._get_setting(name, preset) for name in by_size if getattr(self, name) is not None}
+        others = {name: self._get_setting(name, preset) for name in TRAINING if name not in by_size}
+        size = {"columns": columns, "rows": rows} | ({"sparse": True} if sparse else {})
+        return size | by_size | explicit | others | self._get_own_settings()
+
+    def _find_preset(self, *, sparse: bool) -> Preset:
+        preset = find_preset(self.preset, self.presets)
+        return preset.sparse or preset if sparse else preset
 
     def _get_own_settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.own_settings}
 
-    def _get_setting(self, name: str) -> JSONValue:
+    def _get_setting(self, name: str, preset: Preset) -> JSONValue:
         """Return a parameter, or else the value of the preset."""
         value = getattr(self, name)
-        return getattr(find_preset(self.preset, self.presets).settings, name) if value is None else check(name, value)
+        return getattr(preset.settings, name) if value is None else check(name, value)

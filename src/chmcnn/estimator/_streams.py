@@ -36,6 +36,7 @@ class Stream:
     data: Any  # a Dataset or a DataLoader of pairs
     hierarchy: Hierarchy
     batch_size: int
+    floats: bool = True  # whether integers become floats, as the default network needs
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the batches of one epoch; a Dataset is shuffled by torch's seed."""
@@ -45,7 +46,13 @@ class Stream:
         for number, batch in enumerate(as_loader(self.data, self.batch_size, shuffle=shuffle)):
             if not isinstance(batch, tuple | list) or len(batch) != 2:
                 raise ChmcnnError(f"Batch {number} is a {type(batch).__name__}; expected a pair (features, labels).")
-            yield batch[0].float(), self._close(batch[1], number)
+            yield self._convert(batch[0], number), self._close(batch[1], number)
+
+    def _convert(self, x: Tensor, number: int) -> Tensor:
+        if not isinstance(x, Tensor):
+            kind = type(x).__name__
+            raise ChmcnnError(f"Features of batch {number} are of type {kind}; expected a tensor for each row.")
+        return x.float() if self.floats or not _is_integer(x.dtype) else x
 
     def __len__(self) -> int:
         """Number of batches, where it is known."""
@@ -57,7 +64,8 @@ class Stream:
             return self, replace(self, data=validation_data).collect()
         if validation_data is not None:
             X, y = validation_data
-            return self, Rows(_in_memory(X), torch.tensor(dense_label_matrix(y, self.hierarchy)))
+            kind = torch.float32 if self.floats else self.describe_features()[1]
+            return self, Rows(_in_memory(X, kind), torch.tensor(dense_label_matrix(y, self.hierarchy)))
         if isinstance(self.data, DataLoader | IterableDataset) or not hasattr(self.data, "__len__") or not share:
             return self, None
         if not len(self.data):
@@ -72,10 +80,10 @@ class Stream:
             raise ChmcnnError("The data gives no batch; expected at least one row.")
         return Rows(torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs]))
 
-    def feature_shape(self) -> tuple[int, ...]:
-        """Return the shape of the features of one row."""
+    def describe_features(self) -> tuple[tuple[int, ...], torch.dtype]:
+        """Return the shape and the type of the features of one row."""
         for x, _ in self._batches(shuffle=False):
-            return tuple(x.shape[1:])
+            return tuple(x.shape[1:]), x.dtype
         raise ChmcnnError("The data gives no batch; expected at least one row.")
 
     def _close(self, y: Tensor, number: int) -> Tensor:
@@ -91,18 +99,29 @@ class Stream:
         return max_constraint(y.float(), self.hierarchy).bool()
 
 
-def inputs(X: Features, shape: tuple[int, ...]) -> Iterator[Tensor]:
+def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[Tensor]:
     """Yield batches of features: from a Dataset or DataLoader, of pairs or of features alone, or from memory."""
     if is_stream(X):
         loader = as_loader(X, _ROWS_AT_ONCE, shuffle=False)
-        batches = ((batch[0] if isinstance(batch, tuple | list) else batch).float() for batch in loader)
+        batches = (_to_type(batch[0] if isinstance(batch, tuple | list) else batch, kind) for batch in loader)
     else:
-        batches = iter(_in_memory(X).split(_ROWS_AT_ONCE))
+        batches = iter(_in_memory(X, kind).split(_ROWS_AT_ONCE))
     for batch in batches:
         if tuple(batch.shape[1:]) != shape:
             raise ChmcnnError(f"A row of X has shape {tuple(batch.shape[1:])}; expected {shape}, as for training.")
         yield batch
 
 
-def _in_memory(X: Features) -> Tensor:
-    return X.float() if isinstance(X, Tensor) else torch.from_numpy(np.asarray(X, dtype=np.float32))
+def _in_memory(X: Features, kind: torch.dtype) -> Tensor:
+    return _to_type(X if isinstance(X, Tensor) else torch.tensor(np.asarray(X)), kind)
+
+
+def _to_type(x: Tensor, kind: torch.dtype) -> Tensor:
+    """Return features in the type of the training; refuse to cut off fractions."""
+    if _is_integer(kind) and not _is_integer(x.dtype):
+        raise ChmcnnError(f"X has numbers of type {x.dtype}; expected integers, as for training.")
+    return x.to(kind)
+
+
+def _is_integer(kind: torch.dtype) -> bool:
+    return not (kind.is_floating_point or kind.is_complex or kind == torch.bool)

@@ -1,7 +1,21 @@
 """Hierarchies of classes, and labels of any form as matrices of their classes."""
 
 from chmcnn.hierarchy._hierarchy import Hierarchy
-from chmcnn.hierarchy._labels import dense_label_matrix, hierarchy_from_labels, label_matrix
+from chmcnn.hierarchy._labels import (
+    dense_label_matrix,
+    hierarchy_from_labels,
+    hierarchy_from_paths,
+    label_matrix,
+    trim_path,
+)
 from chmcnn.hierarchy._matrices import Violations
 
-__all__ = ["Hierarchy", "Violations", "dense_label_matrix", "hierarchy_from_labels", "label_matrix"]
+__all__ = [
+    "Hierarchy",
+    "Violations",
+    "dense_label_matrix",
+    "hierarchy_from_labels",
+    "hierarchy_from_paths",
+    "label_matrix",
+    "trim_path",
+]

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from chmcnn._typing import LabelsLike
 
 _NUMBERS = (int, float, np.number, np.bool_)
+_SEPARATORS = ("/", ">", "::", "|", "\\", ";", ":", ".", ",", "-", "_")
+"""What labels that are paths may be separated by, the likeliest first."""
 
 
-def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] | sparse.csr_array:
+def label_matrix(
+    labels: LabelsLike, hierarchy: Hierarchy, *, path_separator: str | None = None
+) -> NDArray[np.bool_] | sparse.csr_array:
     """Return a boolean matrix (rows, classes) with all ancestors: sparse for a sparse matrix, otherwise dense.
 
     Parameters
@@ -34,6 +38,8 @@ def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] 
         classes, in any order.
     hierarchy
         The classes.
+    path_separator
+        Separator in labels that are paths; spaces around it do not count.
 
     Examples
     --------
@@ -43,29 +49,68 @@ def label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_] 
            [0, 0, 1]])
     """
     rows = _parse(labels, hierarchy)
+    if path_separator is not None and isinstance(rows, list):
+        rows = [{name if name in hierarchy else trim_path(name, path_separator) for name in names} for names in rows]
     return hierarchy.encode(rows) if isinstance(rows, list) else hierarchy.close(rows)
 
 
-def dense_label_matrix(labels: LabelsLike, hierarchy: Hierarchy) -> NDArray[np.bool_]:
+def dense_label_matrix(
+    labels: LabelsLike, hierarchy: Hierarchy, *, path_separator: str | None = None
+) -> NDArray[np.bool_]:
     """Return `label_matrix` as an array, also for a sparse matrix."""
-    matrix = label_matrix(labels, hierarchy)
+    matrix = label_matrix(labels, hierarchy, path_separator=path_separator)
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def hierarchy_from_labels(labels: LabelsLike) -> Hierarchy:
-    """Build the hierarchy of labels that are paths; labels without a slash are classes without parents.
+def hierarchy_from_labels(labels: LabelsLike, path_separator: str = "/") -> Hierarchy:
+    """Build the hierarchy of labels that are paths, in which spaces around the separator do not count.
 
-    >>> hierarchy_from_labels([{"a/b"}, {"c"}]).classes
+    Labels without a separator are classes without parents, but if none has it, they are no paths: an error. Only
+    integers may be classes without a hierarchy.
+
+    >>> hierarchy_from_labels([{"a / b"}, {"c"}]).classes
     ('a', 'a/b', 'c')
     """
     if hasattr(labels, "columns"):
-        return Hierarchy.from_paths([str(name) for name in labels.columns])
+        return Hierarchy.from_paths([str(name) for name in labels.columns], path_separator)
     rows = _parse(labels)
     if not isinstance(rows, list):
         raise LabelError(
             "The labels are a 0/1 matrix without class names: pass hierarchy=, or label sets whose labels are paths."
         )
-    return Hierarchy.from_paths(sorted(set().union(*rows)))
+    names = set().union(*rows)
+    if names and all(name.lstrip("-").isdecimal() for name in names):
+        return Hierarchy.from_paths(sorted(names), path_separator)
+    return hierarchy_from_paths(names, path_separator)
+
+
+def hierarchy_from_paths(paths: Collection[str], separator: str) -> Hierarchy:
+    """Build the hierarchy of paths, without spaces around the separator; refuse names that are no paths."""
+    if separator and not any(separator in path for path in paths):
+        raise LabelError(
+            f"There is no hierarchy, and no label is a path with {separator!r}: {_describe_separator(paths)}pass "
+            "hierarchy=, such as Hierarchy(names, []) for classes without edges."
+        )
+    return Hierarchy.from_paths(sorted(trim_path(path, separator) if separator else path for path in paths), separator)
+
+
+def trim_path(path: str, separator: str) -> str:
+    """Return a path without spaces around the separator.
+
+    >>> trim_path("sport / tennis", "/")
+    'sport/tennis'
+    """
+    return separator.join(part.strip() for part in path.split(separator))
+
+
+def _describe_separator(paths: Collection[str]) -> str:
+    """Return what the separator probably is: one that most paths have; empty if there is none."""
+    example = max(paths, key=len, default="")
+    for separator in _SEPARATORS:
+        if sum(separator in path for path in paths) > len(paths) / 2:
+            known = f"the separator in {example!r} seems to be {separator!r}"
+            return f"{known}, so pass path_separator={separator!r}; otherwise "
+    return ""
 
 
 def _parse(labels: LabelsLike, hierarchy: Hierarchy | None = None) -> LabelsLike:

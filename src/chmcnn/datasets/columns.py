@@ -1,0 +1,195 @@
+"""The kinds of columns that a table of features may have, and the numbers that each becomes."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from chmcnn.datasets.texts import TextEncoder, is_text
+from chmcnn.errors import FeatureError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+_DATE_PARTS = ("days", "month", "weekday")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers, as they are."""
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return 1
+
+    def get_names(self, name: str) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [name]
+
+    def encode(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return the numbers (rows, 1), with NaN for a missing one."""
+        if not (pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column)):
+            raise _other_kind(column, "numbers")
+        values: NDArray[np.float64] = np.array(column.astype(object).where(column.notna(), np.nan), dtype=np.float64)
+        if np.isinf(values).any():
+            row = int(np.isinf(values).argmax())
+            raise FeatureError(f"Column {column.name!r} has an infinite number in row {row}.")
+        return values[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Categories, each of which becomes a column of 0 and 1."""
+
+    names: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return len(self.names)
+
+    def get_names(self, name: str) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [f"{name}={category}" for category in self.names]
+
+    def encode(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return 0 and 1 (rows, categories): all 0 for a missing or unknown category."""
+        if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+            raise _other_kind(column, "categories")
+        texts = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+        codes = pd.Index(self.names, dtype=object).get_indexer(pd.Index(texts, dtype=object))
+        one_hot: NDArray[np.bool_] = codes[:, None] == np.arange(len(self.names))
+        return one_hot.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Dates and times, which become days since 1970, the month (1 to 12) and the weekday (Monday is 0)."""
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return len(_DATE_PARTS)
+
+    def get_names(self, name: str) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [f"{name}: {part}" for part in _DATE_PARTS]
+
+    def encode(self, column: pd.Series) -> NDArray[np.float64]:
+        """Return the numbers of each date (rows, 3), with NaN for a missing one."""
+        if column.isna().all():
+            return np.full((len(column), len(_DATE_PARTS)), np.nan)
+        if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+            raise _other_kind(column, "dates")
+        times = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
+        days = (times - pd.Timestamp(0)) / pd.Timedelta(1, "D")
+        parts = (days, times.dt.month, times.dt.day_of_week)
+        return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Running text, which becomes TF-IDF."""
+
+    encoder: TextEncoder
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return len(self.encoder.terms)
+
+    def get_names(self, name: str) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [f"{name}: {term}" for term in self.encoder.terms]
+
+    def encode(self, column: pd.Series) -> sparse.csr_array:
+        """Return TF-IDF (rows, terms); a missing text has no words."""
+        return self.encoder.transform(_to_texts(column))
+
+
+Column: TypeAlias = Numbers | Categories | Dates | Texts
+KINDS: Mapping[type[Column], str] = {Numbers: "numbers", Categories: "categories", Dates: "dates", Texts: "text"}
+"""The kinds of columns in words, as messages and model files have them."""
+
+
+def find_kind(column: pd.Series) -> type[Column]:
+    """Return the kind of a column, from its type or else from its cells."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return Categories
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return Dates
+    if pd.api.types.is_complex_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
+        raise FeatureError(f"Column {column.name!r} has type {column.dtype}; convert it to numbers or categories.")
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return Numbers
+    if is_text(column):
+        return Texts
+    return Numbers if _all_numbers(column) else Categories
+
+
+def learn_column(column: pd.Series) -> Column:
+    """Return the encoding of a column: its categories, or its words."""
+    kind = find_kind(column)
+    if kind is Texts:
+        return Texts(_learn_texts(column))
+    return Categories(_list_categories(column)) if kind is Categories else kind()  # type: ignore[call-arg]  # the rest
+
+
+def list_kinds(table: pd.DataFrame) -> dict[str, str]:
+    """Return the kind of each column, in words, by its name.
+
+    >>> list_kinds(pd.DataFrame({"size": [1.0, 2.0], "title": ["red shoes, size nine", "a hat of blue wool"]}))
+    {'size': 'numbers', 'title': 'text'}
+    """
+    return {str(name): KINDS[find_kind(table[name])] for name in table.columns}
+
+
+def _learn_texts(column: pd.Series) -> TextEncoder:
+    texts = _to_texts(column)
+    try:
+        return TextEncoder.fit(texts)
+    except ValueError:
+        empty = all(not text.strip() for text in texts)
+        problem = "is empty in all training rows" if empty else "has no word in any training row"
+        raise FeatureError(f"The text in column {column.name!r} {problem}; drop the column.") from None
+
+
+def _to_texts(column: pd.Series) -> list[str]:
+    """Return the texts of a column, empty where they are missing."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+        raise _other_kind(column, "text")
+    texts = ["" if missing else text for text, missing in zip(column, column.isna(), strict=True)]
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise FeatureError(f"Column {column.name!r} has text, but row {row} has {text!r}, of type {kind}; use str.")
+    return texts
+
+
+def _list_categories(column: pd.Series) -> tuple[str, ...]:
+    """Return the declared categories of a column, or else those in its cells."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = tuple(str(category) for category in column.cat.categories)
+        if len(set(names)) < len(names):
+            raise FeatureError(f"Column {column.name!r} has two categories with the same text: {sorted(names)[:5]}.")
+        return names
+    return tuple(sorted({str(value) for value in column.dropna()}))
+
+
+def _all_numbers(column: pd.Series) -> bool:
+    """Whether a column of objects has only numbers."""
+    return all(isinstance(value, numbers.Real) for value in column.dropna())
+
+
+def _other_kind(column: pd.Series, expected: str) -> FeatureError:
+    return FeatureError(
+        f"Column {column.name!r} had {expected} in fit, but now has type {column.dtype}; convert it to {expected}."
+    )

@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from chmcnn import FeatureError
+from chmcnn.datasets.texts import TextEncoder, is_list_of_texts, is_text
+
+DIFFERENT = [f"the {number} red shoes of size {number + 30}" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (DIFFERENT, True),
+        ([*DIFFERENT, None, *DIFFERENT], True),  # most of them twice
+        (["bachelor of science", "master of arts"] * 30, False),  # categories of three words
+        ([f"{number} light blue metallic" for number in range(120)] * 5, True),  # too many for categories
+        ([f"gene{number}" for number in range(200)], False),  # names of rows
+        ([1.0, 2.0], False),
+        ([None, None], False),
+        ([], False),
+    ],
+)
+def test_running_text_is_found_by_its_words(cells: list[object], text: bool) -> None:
+    assert is_text(pd.Series(cells, dtype=object)) is text
+
+
+def test_the_type_of_a_column_declares_text() -> None:
+    words = pd.Series(["red", "blue", "red"])
+    assert not is_text(words)
+    assert is_text(words.astype("string"))
+    assert not is_text(pd.Series(DIFFERENT).astype("category"))
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (["a", "b"], True),
+        (("a", None), True),
+        (np.array(["a", "b"]), True),
+        (np.array(["a", np.nan], dtype=object), True),
+        (pd.Series(["a", "b"]), True),
+        (pd.Series(["a", pd.NA], dtype="string"), True),
+        ([["a"], ["b"]], False),
+        ([1.0, 2.0], False),
+        ([None], False),
+        ([], False),
+        (np.array([["a"]]), False),
+        ("a", False),
+        (pd.DataFrame({"a": ["b"]}), False),
+    ],
+)
+def test_lists_of_texts(values: object, texts: bool) -> None:
+    assert is_list_of_texts(values) is texts
+
+
+def test_it_is_tf_idf_of_words_and_pairs() -> None:
+    encoder = TextEncoder.fit(DIFFERENT)
+    theirs = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b")  # noqa: S106 -- a pattern
+    theirs.fit(DIFFERENT)
+    assert list(encoder.terms) == theirs.get_feature_names_out().tolist()
+    found = encoder.transform([*DIFFERENT, "", "unknown"])
+    assert found.dtype == np.float32
+    assert_allclose(found.toarray()[:-2], theirs.transform(DIFFERENT).toarray(), atol=1e-6)
+    assert not found.toarray()[-2:].any()
+
+
+def test_rare_words_need_many_rows() -> None:
+    assert "once" in TextEncoder.fit(["once", "often", "often"]).terms
+    assert TextEncoder.fit(["once", *["often"] * 60]).terms == ("often",)
+    assert len(TextEncoder.fit([f"word{number}" for number in range(60)]).terms) == 60  # otherwise none would be left
+    assert "9" in TextEncoder.fit(["size 9", "size 8"]).terms
+
+
+def test_what_is_written_is_read() -> None:
+    encoder = TextEncoder.fit(['das "Öl" der Bäume', "日本 語"])
+    again = TextEncoder.from_bytes(encoder.to_bytes(), encoder.idf)
+    assert again.terms == encoder.terms
+    assert np.array_equal(again.transform(["öl", "語"]).toarray(), encoder.transform(["öl", "語"]).toarray())
+    for bad in (b'"a"', b"[1]", b'["a", "a"]', b'["a"]'):
+        with pytest.raises(FeatureError):
+            TextEncoder.from_bytes(np.frombuffer(bad, dtype=np.uint8), np.ones(2))
