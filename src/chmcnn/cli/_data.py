@@ -223,7 +223,8 @@ def read_labelled(
             raise DatasetError(f"{name} has different classes than the model.")
         return data.test.X, data.test.Y
     columns = list(getattr(model, "feature_names_in_", ())) or None
-    table = _known_kinds(model, table_options).read(Path(name), model.hierarchy_, columns)
+    options = replace(_known_kinds(model, table_options), path_separator=model.path_separator)
+    table = options.read(Path(name), model.hierarchy_, columns)
     return table.X, table.Y
 
 
