@@ -78,6 +78,8 @@ class CHMCNNClassifier(NeuralClassifier):
     ['animal', 'dog', 'pet']
     """
 
+    has_sparse_network = True
+
     def _create_loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
         return loss.to(self.device_)

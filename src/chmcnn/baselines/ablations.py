@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class _Plain(NeuralClassifier):
     """A network with one output per class, trained with plain cross-entropy."""
 
+    has_sparse_network = True
+
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Return probabilities before the correction; classes not evaluated are untrained, so they affect no other."""
         evaluated = torch.tensor(self.evaluated_, device=outputs.device)

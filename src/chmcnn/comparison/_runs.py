@@ -178,9 +178,8 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     before = result.figures and result.figures.settings
     if not before:
         return
-    now = _to_plain(
-        system(result.spec.system)(**result.spec.options).resolve_settings(before["columns"], before["rows"])
-    )
+    model = system(result.spec.system)(**result.spec.options)
+    now = _to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(
@@ -263,7 +262,8 @@ def _get_settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
     """Return all settings of a network; None for other systems."""
     if not isinstance(model, NeuralClassifier):
         return None
-    return _to_plain(model.resolve_settings(math.prod(model.feature_shape_), model.n_samples_fit_))
+    columns = math.prod(model.feature_shape_)
+    return _to_plain(model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_))
 
 
 def _to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:

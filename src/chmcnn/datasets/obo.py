@@ -37,7 +37,7 @@ class Ontology:
     namespaces
         The namespace of each term, such as ``molecular_function``.
     moved
-        Alternative ids, and obsolete terms with exactly one replacement, with the term that replaces them.
+        Alternative ids and obsolete terms that exactly one term replaces, with that term.
     obsolete
         Ids without a replacement, and those of other namespaces.
     """
@@ -107,7 +107,7 @@ def read(path: str | Path, *, part_of: bool = False, namespace: str | None = Non
         hierarchy = Hierarchy.from_edges([edge for edge in edges if edge[0] in selected], classes=sorted(selected))
     except HierarchyError as error:
         raise OntologyError(str(error), file) from None
-    replacements = _read_replacements(terms, file)
+    replacements = _read_replacements(terms)
     moved = {old: term for old in replacements if (term := _follow(old, replacements, current)) in selected}
     return Ontology(
         hierarchy,
@@ -135,22 +135,16 @@ def _edges(
                 )
 
 
-def _read_replacements(terms: Mapping[str, _Term], path: Path) -> dict[str, str]:
-    """Return the replacement of each id that is not a current term; empty if there is none."""
-    replacements: dict[str, str] = {}
+def _read_replacements(terms: Mapping[str, _Term]) -> dict[str, str]:
+    """Return the replacement of each id that is not a current term; empty if there is none, or more than one."""
+    candidates: defaultdict[str, set[str]] = defaultdict(set)
     for term, stanza in terms.items():
-        replaced = stanza.tags.get("replaced_by", ())
         if stanza.obsolete:
-            replacements.setdefault(term, replaced[0][1] if len(replaced) == 1 else "")
-    for term, stanza in terms.items():
-        for line, old in stanza.tags.get("alt_id", ()):
-            if replacements.get(old) and replacements[old] != term:
-                raise OntologyError(
-                    f"the alternative id {old!r} belongs to {replacements[old]!r} and to {term!r}", path, line
-                )
+            candidates[term] |= {new for _, new in stanza.tags.get("replaced_by", ())}
+        for _, old in stanza.tags.get("alt_id", ()):
             if old not in terms or terms[old].obsolete:
-                replacements[old] = term
-    return replacements
+                candidates[old].add(term)
+    return {old: next(iter(new)) if len(new) == 1 else "" for old, new in candidates.items()}
 
 
 def _follow(old: str, replacements: Mapping[str, str], current: Mapping[str, _Term]) -> str:

@@ -7,8 +7,9 @@ import math
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
 from chmcnn.estimator._transformer_files import dump_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
-from chmcnn.nn import MLP
+from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
@@ -42,9 +43,13 @@ if TYPE_CHECKING:
 class NeuralClassifier(NetworkParameters):
     """An estimator with a network. A system is a subclass with `_create_loss`."""
 
+    has_sparse_network: ClassVar[bool] = False
+    """Whether the default network for sparse features is a `SparseMLP`."""
+
     network_: nn.Module
     device_: str
     streamed_: bool
+    sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     feature_shape_: tuple[int, ...]
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
     n_samples_fit_: int | None = None  # number of training rows; None for a stream and for a loaded model
@@ -60,7 +65,8 @@ class NeuralClassifier(NetworkParameters):
         raise NotImplementedError
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        return MLP(features, classes, **self.architecture())
+        kind = SparseMLP if self.sparse_network_ else MLP
+        return kind(features, classes, **self.architecture())
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Return probabilities (rows, classes) before the correction, from outputs of the network."""
@@ -133,7 +139,8 @@ class NeuralClassifier(NetworkParameters):
         self._fit_stream(X, validation_data)
 
     def _fit_stream(self, X: Features, validation_data: Features) -> None:
-        stream = _streams.Stream(X, self.hierarchy_, self._get_setting("batch_size"), floats=self.network is None)
+        batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
+        stream = _streams.Stream(X, self.hierarchy_, batch_size, floats=self.network is None)
         train, valid = stream.split(validation_data, self.validation, self.seed_)
         if valid is None and (self.epochs is None or self.threshold == "tune"):
             raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
@@ -160,6 +167,7 @@ class NeuralClassifier(NetworkParameters):
         find_preset(self.preset, self.presets)
         super().resolve(y)
         self.streamed_, self.n_samples_fit_, self.feature_type_ = False, None, torch.float32
+        self.sparse_network_ = False
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
 
@@ -168,7 +176,12 @@ class NeuralClassifier(NetworkParameters):
         if isinstance(self.preprocessor_, CustomPreprocessor):
             dump_transformer(self.preprocessor_.transformer_)  # one that cannot be saved is refused before the training
         self.n_samples_fit_, self.feature_shape_ = rows.x.shape[0], tuple(rows.x.shape[1:])
+        self.sparse_network_ = self._wants_sparse_network() and isinstance(rows.x, sparse.csr_array)
         return rows
+
+    def _wants_sparse_network(self) -> bool:
+        preset = find_preset(self.preset, self.presets)
+        return self.has_sparse_network and self.network is None and preset.sparse is not None
 
     def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
@@ -187,7 +200,7 @@ class NeuralClassifier(NetworkParameters):
         labels = train.y.numpy(force=True) if isinstance(train, Rows) else None
         with self._open_display() as progress:
             trained = training.train(
-                self.build_network,
+                partial(self._build_initialised, labels),
                 train,
                 loss=self._create_loss(labels),
                 settings=self._create_settings(),
@@ -207,10 +220,22 @@ class NeuralClassifier(NetworkParameters):
         network.load_state_dict(trained.best_weights)
         return self._score_validation_rows(network, valid)
 
+    def _build_initialised(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+        """Create a network; one for sparse features begins with the frequencies of the classes."""
+        network = self.build_network()
+        if isinstance(network, SparseMLP) and labels is not None and self.network is None:
+            network.start_from(torch.from_numpy(labels.mean(axis=0, dtype=np.float32)))
+        return network
+
     def _score_validation_rows(self, network: nn.Module, valid: Rows) -> NDArray[np.floating]:
         """Return coherent scores of the validation rows, by a network that was not trained on them."""
         scores: NDArray[np.floating]
-        scores = training.predict(lambda x: self._score_outputs(network(x)), valid.x, self.device_).cpu().numpy()
+        scores = training.predict(
+            lambda x: self._score_outputs(network(x)),
+            valid.x,
+            self.device_,
+            keep_sparse=training.accepts_sparse(network),
+        ).numpy(force=True)
         return scores
 
     # Predicting
@@ -228,7 +253,8 @@ class NeuralClassifier(NetworkParameters):
                 return torch.cat([self.network_(x.to(self.device_)).float() for x in batches])
         if _streams.is_stream(X):
             raise ChmcnnError("X is a Dataset or DataLoader, but this model was trained on a table: pass a table.")
-        return training.predict(self.network_, self._preprocess(X), self.device_).float()
+        keep_sparse = training.accepts_sparse(self.network_)
+        return training.predict(self.network_, self._preprocess(X), self.device_, keep_sparse=keep_sparse).float()
 
     def _score_outputs(self, outputs: Tensor) -> Tensor:
         """Return coherent probabilities. The sigmoid comes first: it may differ in the last bit for equal logits."""
@@ -274,7 +300,7 @@ class NeuralClassifier(NetworkParameters):
 
     def architecture(self) -> dict[str, Any]:
         """Return the options of the default network."""
-        settings = self.resolve_settings(self._count_inputs(), self.n_samples_fit_)
+        settings = self.resolve_settings(self._count_inputs(), self.n_samples_fit_, sparse=self.sparse_network_)
         return {name: settings[name] for name in ("widths", "dropout")}
 
     def settings_to_save(self) -> dict[str, Any]:
@@ -291,7 +317,8 @@ class NeuralClassifier(NetworkParameters):
 
     def _create_settings(self) -> Settings:
         custom = self.network is not None or self.streamed_
-        settings = self.resolve_settings(None if custom else self._count_inputs(), self.n_samples_fit_)
+        columns = None if custom else self._count_inputs()
+        settings = self.resolve_settings(columns, self.n_samples_fit_, sparse=self.sparse_network_)
         if self.streamed_ and self.refit is None:
             settings["refit"] = False  # rows of a stream cannot be concatenated with validation rows
         options = {name: settings[name] for name in TRAINING}

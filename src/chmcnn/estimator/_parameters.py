@@ -91,22 +91,28 @@ class NetworkParameters(HierarchicalClassifier):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def resolve_settings(self, columns: int | None, rows: int | None) -> dict[str, Any]:
+    def resolve_settings(self, columns: int | None, rows: int | None, *, sparse: bool = False) -> dict[str, Any]:
         """Return all settings of a training on a table of this size, from the parameters or else from the preset.
 
-        ``columns`` is None for a custom network, and ``rows`` is None if their number is unknown.
+        ``columns`` is None for a custom network, and ``rows`` is None if their number is unknown. ``sparse`` is for the
+        network for sparse features.
         """
-        preset = find_preset(self.preset, self.presets)
+        preset = self._find_preset(sparse=sparse)
         by_size = {"widths": preset.choose_widths(columns or 0), "dropout": preset.choose_dropout(rows)}
         by_size["learning_rate"] = preset.choose_learning_rate(columns)
-        explicit = {name: self._get_setting(name) for name in by_size if getattr(self, name) is not None}
-        others = {name: self._get_setting(name) for name in TRAINING if name not in by_size}
-        return {"columns": columns, "rows": rows} | by_size | explicit | others | self._get_own_settings()
+        explicit = {name: self._get_setting(name, preset) for name in by_size if getattr(self, name) is not None}
+        others = {name: self._get_setting(name, preset) for name in TRAINING if name not in by_size}
+        size = {"columns": columns, "rows": rows} | ({"sparse": True} if sparse else {})
+        return size | by_size | explicit | others | self._get_own_settings()
+
+    def _find_preset(self, *, sparse: bool) -> Preset:
+        preset = find_preset(self.preset, self.presets)
+        return preset.sparse or preset if sparse else preset
 
     def _get_own_settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.own_settings}
 
-    def _get_setting(self, name: str) -> JSONValue:
+    def _get_setting(self, name: str, preset: Preset) -> JSONValue:
         """Return a parameter, or else the value of the preset."""
         value = getattr(self, name)
-        return getattr(find_preset(self.preset, self.presets).settings, name) if value is None else check(name, value)
+        return getattr(preset.settings, name) if value is None else check(name, value)

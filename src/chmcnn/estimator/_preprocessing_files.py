@@ -35,6 +35,7 @@ def describe_preprocessing(model: NeuralClassifier) -> dict[str, Any]:
         "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
         "id column": model.id_column_,
         "sparse": preprocessor.sparse_,
+        "sparse network": model.sparse_network_,
     }
     if isinstance(preprocessor, CustomPreprocessor):
         return facts | {"kinds": preprocessor.kinds_, "columns of the transformer": preprocessor.width_}
@@ -82,6 +83,7 @@ def restore_preprocessing(
     model.preprocessor_, model.n_features_in_ = preprocessor, preprocessor.n_features_in_
     model.feature_shape_ = (len(preprocessor.scales_),)
     model.id_column_ = facts.get("id column")
+    model.sparse_network_ = facts.get("sparse network", False)  # models of version 0.1 have none
 
 
 def _restore_custom(facts: Mapping[str, Any], transformer: Transformer) -> CustomPreprocessor:

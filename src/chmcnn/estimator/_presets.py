@@ -22,6 +22,7 @@ class Preset:
     dropout: float
     settings: Settings
     scaled: bool = False  # whether options and learning rate depend on the size of the table
+    sparse: Preset | None = None  # for sparse features and `chmcnn.nn.SparseMLP`; None for the same as for dense ones
 
     def choose_widths(self, columns: int) -> tuple[int, ...]:
         """Return the widths of the hidden layers: doubled above 100 columns, and a single layer above 400.
@@ -61,7 +62,12 @@ PRESETS: dict[str, Preset] = {
     # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout` on training and validation rows;
     # benchmarks/README.md has the data sets and the results.
     "default": Preset(
-        (500, 500), 0.7, Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4), scaled=True
+        (500, 500),
+        0.7,
+        Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4),
+        scaled=True,
+        # Chosen by `python -m benchmarks.texts choose`.
+        sparse=Preset((512,), 0.6, Settings(epochs=50, batch_size=128, learning_rate=2e-3, weight_decay=0, patience=2)),
     ),
     # Section 5 of the paper; widths and learning rate differ between its data sets, these are the most frequent ones.
     "paper": Preset((500, 500), 0.7, Settings(epochs=1000, batch_size=4, learning_rate=1e-4, patience=20)),

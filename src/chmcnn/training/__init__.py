@@ -2,7 +2,7 @@
 
 from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._loop import Loss, Trained, Training, train
-from chmcnn.training._rows import Batches, Matrix, Rows, as_loader, predict
+from chmcnn.training._rows import Batches, Matrix, Rows, accepts_sparse, as_loader, predict
 from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
@@ -18,6 +18,7 @@ __all__ = [
     "Training",
     "TrainingDisplay",
     "TrainingState",
+    "accepts_sparse",
     "as_loader",
     "load_optimizer",
     "optimizer_tensors",

@@ -15,7 +15,7 @@ from torch import Tensor
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._checkpoint import Checkpoint
 from chmcnn.training._fingerprint import fingerprint
-from chmcnn.training._rows import Batches, Rows, batches, count_steps
+from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
 from chmcnn.training._state import Epoch, start
 from chmcnn.training._validation import Validation
 
@@ -111,9 +111,10 @@ class Training:
         """Train on all batches, and return the mean loss of a row."""
         self.state.network.train()
         total, count = torch.zeros((), device=self.device), 0
-        for x, y in batches(self.data, self.settings.batch_size, self.device):
-            total += self._step(x, y) * len(x)
-            count += len(x)
+        keep_sparse = accepts_sparse(self.state.network)
+        for x, y in batches(self.data, self.settings.batch_size, self.device, keep_sparse=keep_sparse):
+            total += self._step(x, y) * len(y)
+            count += len(y)
         if not count:
             raise ChmcnnError("The training data has no batch; expected at least one row.")
         mean = float(total) / count

@@ -10,6 +10,8 @@ from scipy.sparse import csr_array, vstack
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
+from chmcnn.nn import to_sparse_tensor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 Batches: TypeAlias = Any
 """Training data: `Rows`, a torch Dataset or DataLoader of pairs (x, y), or any iterable of batches of them."""
 Matrix: TypeAlias = Tensor | csr_array
-"""Features of rows, (rows, features); batches of a sparse matrix become dense one at a time."""
+"""Features of rows, (rows, features); batches of a sparse matrix become tensors one at a time."""
 _ROWS_AT_ONCE = 4096
 """Rows of a forward pass that needs no gradient."""
 
@@ -35,10 +37,10 @@ class Rows:
         """Count the rows."""
         return len(self.y)
 
-    def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the shuffled batches of one epoch."""
+    def batches(self, size: int, *, keep_sparse: bool = False) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors."""
         for rows in torch.randperm(len(self), device=self.y.device).split(size):
-            yield _select(self.x, rows, self.y.device), self.y[rows]
+            yield _select(self.x, rows, self.y.device, keep_sparse=keep_sparse), self.y[rows]
 
     def to(self, device: torch.device | str) -> Rows:
         """Return the rows on another device."""
@@ -55,24 +57,39 @@ class Rows:
         return self.x.numpy(force=True) if isinstance(self.x, Tensor) else self.x, self.y.numpy(force=True)
 
 
-def _select(x: Matrix, rows: Tensor, device: torch.device | str) -> Tensor:
+def accepts_sparse(network: object) -> bool:
+    """Return whether a network takes batches of a sparse matrix as CSR tensors, as `chmcnn.nn.SparseMLP` does."""
+    return bool(getattr(network, "accepts_sparse", False))
+
+
+def _select(x: Matrix, rows: Tensor, device: torch.device | str, *, keep_sparse: bool) -> Tensor:
     """Return some rows of features as a tensor."""
     if isinstance(x, Tensor):
         return x[rows]
-    return torch.from_numpy(x[rows.cpu().numpy()].toarray()).to(device, torch.float32)
+    selected = x[rows.cpu().numpy()]
+    return (to_sparse_tensor(selected) if keep_sparse else torch.from_numpy(selected.toarray())).to(
+        device, torch.float32
+    )
 
 
-def predict(network: Callable[[Tensor], Tensor], x: Matrix, device: torch.device | str) -> Tensor:
-    """Return the outputs of a network for rows in memory, computed some thousand rows at a time."""
+def predict(
+    network: Callable[[Tensor], Tensor], x: Matrix, device: torch.device | str, *, keep_sparse: bool = False
+) -> Tensor:
+    """Return the outputs of a network for rows in memory, computed some thousand rows at a time.
+
+    ``keep_sparse`` passes rows of a sparse matrix as CSR tensors, not as dense ones.
+    """
     with torch.inference_mode():
         parts = torch.arange(x.shape[0]).split(_ROWS_AT_ONCE)
-        return torch.cat([network(_select(x, rows, device)) for rows in parts])
+        return torch.cat([network(_select(x, rows, device, keep_sparse=keep_sparse)) for rows in parts])
 
 
-def batches(data: Batches, size: int, device: torch.device | str) -> Iterable[tuple[Tensor, Tensor]]:
+def batches(
+    data: Batches, size: int, device: torch.device | str, *, keep_sparse: bool = False
+) -> Iterable[tuple[Tensor, Tensor]]:
     """Return the batches of one epoch, on a device."""
     if isinstance(data, Rows):
-        return data.batches(size)
+        return data.batches(size, keep_sparse=keep_sparse)
     loader = as_loader(data, size, shuffle=True) if isinstance(data, Dataset) else data
     return ((x.to(device), y.to(device)) for x, y in loader)
 

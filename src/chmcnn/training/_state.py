@@ -10,6 +10,7 @@ import torch
 
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._average import WeightAverage
+from chmcnn.training._optimizer import create_optimizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,12 +85,9 @@ def start(
     """Build a network and its optimizer; ``decay`` is that of the average of the weights."""
     seed_epoch(settings.seed, phase, 0)
     network = build().to(device)
-    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    if not parameters:
+    if not any(parameter.requires_grad for parameter in network.parameters()):
         raise ChmcnnError("The network has no parameter to train.")
-    fused = torch.device(device).type in {"cpu", "cuda"}
-    optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=fused)
-    return TrainingState(network, optimizer, phase, WeightAverage(decay))
+    return TrainingState(network, create_optimizer(network, settings, device), phase, WeightAverage(decay))
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

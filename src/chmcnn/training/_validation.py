@@ -10,7 +10,7 @@ import torch
 
 from chmcnn.errors import ChmcnnError
 from chmcnn.metrics import auprc
-from chmcnn.training._rows import Rows, predict
+from chmcnn.training._rows import Rows, accepts_sparse, predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,5 +41,10 @@ class Validation:
         if self.rows is None:
             return math.nan
         network.eval()
-        scores = predict(lambda x: self.scores(network(x)).float(), self.rows.x, self.rows.y.device)
+        scores = predict(
+            lambda x: self.scores(network(x)).float(),
+            self.rows.x,
+            self.rows.y.device,
+            keep_sparse=accepts_sparse(network),
+        )
         return auprc(self.rows.y, scores, classes=self.evaluated)
