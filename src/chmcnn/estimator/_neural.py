@@ -166,8 +166,8 @@ class NeuralClassifier(NetworkParameters):
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         find_preset(self.preset, self.presets)
         super().resolve(y)
-        self.streamed_, self.n_samples_fit_, self.feature_type_ = False, None, torch.float32
-        self.sparse_network_ = False
+        self.streamed_, self.n_samples_fit_, self.sparse_network_ = False, None, False
+        self.feature_type_ = torch.float32
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
 

@@ -83,7 +83,7 @@ def restore_preprocessing(
     model.preprocessor_, model.n_features_in_ = preprocessor, preprocessor.n_features_in_
     model.feature_shape_ = (len(preprocessor.scales_),)
     model.id_column_ = facts.get("id column")
-    model.sparse_network_ = facts.get("sparse network", False)  # models of version 0.1 have none
+    model.sparse_network_ = facts.get("sparse network", False)  # older models have a dense one
 
 
 def _restore_custom(facts: Mapping[str, Any], transformer: Transformer) -> CustomPreprocessor:
