@@ -1,7 +1,7 @@
 """A catalogue of texts and category paths: train a model, and rank the categories of new texts.
 
-The catalogue is that of Debian 12, a shop where everything is free: 1,068 applications, each with a line of description,
-its size, and one or more categories such as ``game > board > chess``.
+The catalogue is that of Debian 12, a shop where everything is free: 1,068 applications, each with a line of
+description, its size, and one or more categories such as ``game > board > chess``.
 
     python examples/products.py [folder of the model]
 """
