@@ -132,7 +132,8 @@ def test_titles_stand_beside_the_names(models: dict[int, tuple[CHMCNNClassifier,
     model.hierarchy_ = model.hierarchy_.with_titles(titles)
     html = page(model, SMALL.train, evaluation, ORIGIN)
     last = SMALL.hierarchy.classes[-1]
-    assert f'{last} <span class="title">the &lt;title&gt; of {last}</span>' in html
+    title = f"the &lt;title&gt; of {last}"
+    assert f'{last} <span class="title" title="{title}">{title}</span>' in html
     found = class_data(html)
     assert found["header"][:2] == ["class", "title"]
     assert {row[0]: row[1] for row in found["rows"]} == {SMALL.hierarchy.classes[0]: "", **titles}
