@@ -10,10 +10,13 @@ import typer
 
 from chmcnn.cli import _data, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model
+from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from chmcnn._typing import Features, LabelsLike
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.evaluation import Evaluation
@@ -27,12 +30,22 @@ class _Output(_output.FileOutput):
             "--output", "-o", help="File to write as well: all measures as .json, those of each class as .csv."
         ),
     ] = None
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page to write as well: measures, classes and example predictions.")
+    ] = None
+
+    def check(self, *suffixes: str) -> None:
+        """Refuse files that must not be overwritten, or of an unknown kind, before any work is done for them."""
+        super().check(*suffixes)
+        if self.report is not None:
+            _output.FileOutput(self.report, force=self.force).check(".html")
 
 
 @dataclass(frozen=True)
 class MeasureOptions(OptionGroup):
-    """What to measure beside the usual."""
+    """What to measure beside the usual, and at which threshold."""
 
+    threshold: Threshold = None
     metric: Annotated[
         list[str] | None,
         typer.Option(help="Further measure, such as precision@5, or module:function of your own (repeatable)."),
@@ -54,7 +67,7 @@ def evaluate(
     *,
     output: _Output,
     measures: MeasureOptions,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
+    table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:
@@ -66,20 +79,21 @@ def evaluate(
 
     chmcnn evaluate model/ test.csv --json
 
-    chmcnn evaluate model/ test.csv -o classes.csv
+    chmcnn evaluate model/ test.csv -o classes.csv --report report.html
 
-    chmcnn evaluate model/ test.csv --metric precision@5 --metric my_measures:gain
+    chmcnn evaluate model/ genes.csv --hierarchy go.obo --annotations goa.gaf.gz
+
+    chmcnn evaluate model/ test.csv --threshold hierarchical_f --metric precision@5 --metric my_measures:gain
 
     chmcnn evaluate model/ proteins.csv --id-column protein --information IA.tsv --known known.tsv
     """
     from chmcnn import evaluation
-    from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.datasets import read_information
     from chmcnn.metrics import find_measures
 
     output.check(".json", ".csv")
     wanted, accretion, known = find_measures(measures.metric or ()), measures.information, measures.known
-    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    classifier = _data.load_model(model, compute.device, measures.threshold)
     X, Y = _data.read_labelled(classifier, data, table, call)
     result = evaluation.evaluate(
         classifier,
@@ -94,8 +108,28 @@ def evaluate(
     if output.output is not None:
         _output.write(output.output, _format(result, output.output.suffix.lower()))
         call.notify(f"Figures: {output.output}")
+    if output.report is not None:
+        _output.write(output.report, _create_page(classifier, X, Y, result, call))
+        call.notify(f"Report: {output.report}")
     if not call.print_json(result.facts()):
         _output.print_evaluation(result)
+
+
+def _create_page(
+    model: CHMCNNClassifier, X: Features, Y: NDArray[np.bool_], result: Evaluation, call: Invocation
+) -> str:
+    from chmcnn.datasets import Table
+    from chmcnn.report.training_page import Origin, page
+
+    facts = {
+        "rows": f"{len(Y):,}",
+        "features": f"{model.n_features_in_:,}",
+        "classes": f"{result.classes:,} evaluated",
+        "hierarchy": repr(model.hierarchy_),
+        "best epoch": str(model.best_epoch_),
+    }
+    origin = Origin(title=f"chmcnn: {result.title}", facts=facts, command=call.command, rows="test rows")
+    return page(model, Table(X, Y, model.hierarchy_), result, origin)
 
 
 def _read_known(path: Path, X: Features, model: CHMCNNClassifier) -> LabelsLike:
@@ -115,5 +149,8 @@ def _format(result: Evaluation, suffix: str) -> str:
         return dumps(result.facts())
     import pandas as pd
 
-    rows = [{"class": name, **asdict(figures)} for name, figures in result.by_class.items()]
+    rows = [
+        {"class": name, **({"title": result.titles.get(name, "")} if result.titles else {}), **asdict(figures)}
+        for name, figures in result.by_class.items()
+    ]
     return pd.DataFrame(rows).to_csv(index=False)

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chmcnn.datasets import arff, obo, synthetic
+    from chmcnn.datasets import arff, gaf, obo, skos, synthetic
+    from chmcnn.datasets.annotation_summary import AnnotationSummary
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.cafa_files import read_information, read_known
     from chmcnn.datasets.catalogue import names
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from chmcnn.datasets.stratification import stratify
 
 __all__ = [
+    "AnnotationSummary",
     "Dataset",
     "Preprocessor",
     "Table",
     "annotate",
     "arff",
+    "gaf",
     "load",
     "names",
     "obo",
@@ -33,12 +36,14 @@ __all__ = [
     "read_information",
     "read_known",
     "read_table",
+    "skos",
     "split",
     "stratify",
     "synthetic",
 ]
 
 _HOME = {
+    "AnnotationSummary": "annotation_summary",
     "Dataset": "dataset",
     "Preprocessor": "preprocessing",
     "Table": "dataset",
