@@ -24,6 +24,13 @@ class Frequencies(HierarchicalClassifier):
         return np.tile(self.shares_, (len(X), 1))
 
 
+class Closed(Frequencies):
+    """Its constructor takes nothing else."""
+
+    def __init__(self, hierarchy: Any = None) -> None:
+        super().__init__(hierarchy)
+
+
 class Failing(Frequencies):
     name = "failing"
 

@@ -165,6 +165,7 @@ def test_the_files_of_earlier_results_keep_their_names() -> None:
         ({"systems": (own.Plain,), "options": {"Plain": {"c": 1}}}, r"Plain has no option 'c'.* Its options: constant"),
         ({"systems": (own.Frequencies,), "options": {"my frequencies": {"powr": 1}}}, "Did you mean 'power'?"),
         ({"systems": (own.Plain,), "metrics": ("auprcc",)}, "Unknown measure 'auprcc'. Did you mean 'auprc'?"),
+        ({"systems": (own.Closed,)}, r"'own_systems:Closed' has no evaluated, random_state; add \*\*options to it"),
         ({"systems": (own.Plain,), "metrics": ()}, "metrics is empty; expected at least one measure"),
         ({"systems": (own.Plain,), "metrics": ("fmax", "fmax")}, "Measure 'fmax' is listed twice"),
         ({"systems": (own.Plain,), "metrics": (lambda *_: 0,)}, "so worker processes cannot import it"),

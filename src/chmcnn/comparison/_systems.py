@@ -72,8 +72,9 @@ def _describe(kind: Any, path: str) -> System:  # noqa: ANN401 -- whatever the u
     for name, built_in in SYSTEMS.items():
         if kind is built_in:
             return System(name)
-    name = vars(kind).get("name", kind.__name__)
-    if not isinstance(name, str) or not name.strip() or "," in name:
+    own_name = vars(kind).get("name")
+    name = own_name if isinstance(own_name, str) else kind.__name__
+    if not name.strip() or "," in name:
         raise ChmcnnError(f"{path!r} has the name {name!r}; expected text without a comma.")
     if name in SYSTEMS:
         raise ChmcnnError(f"{path!r} is called {name!r}, like a system of the package; give it another name = '...'.")
@@ -91,4 +92,11 @@ def _check_class(kind: Any, path: str) -> type[Any]:  # noqa: ANN401
             f"{path!r} is no system: expected a subclass of chmcnn.estimator.HierarchicalClassifier, or a class with "
             "fit and predict_proba (or decision_function)."
         )
+    if issubclass(kind, HierarchicalClassifier):
+        lacking = [name for name in _GIVEN if name not in kind._get_param_names()]  # noqa: SLF001
+        if lacking:
+            raise ChmcnnError(
+                f"The constructor of {path!r} has no {', '.join(lacking)}; add **options to it, and pass them on: "
+                "super().__init__(hierarchy, **options)."
+            )
     return kind
