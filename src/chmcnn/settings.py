@@ -71,11 +71,30 @@ _WIDTHS = Domain(
     lambda value: isinstance(value, list | tuple) and all(map(_integer(1).allows, value)),
 )
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
+ABOVE_ZERO = _integer(1)
+PROBABILITY = Domain(float, "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+_TUNED = ("tune", "hierarchical_f", "fmax")
 _THRESHOLD = Domain(
     float,
-    "'tune', or a number from 0 to 1",
-    lambda value: (isinstance(value, str) and value == "tune") or (_is_number(value) and 0 <= value <= 1),
+    "a number from 0 to 1, 'tune', 'hierarchical_f' or 'fmax'",
+    lambda value: (isinstance(value, str) and value in _TUNED) or PROBABILITY.allows(value),
 )
+
+
+def read_threshold(text: str) -> float | str:
+    """Return the threshold that an option names.
+
+    >>> read_threshold("0.3"), read_threshold("fmax")
+    (0.3, 'fmax')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+THRESHOLD_TEXT = Domain(str, _THRESHOLD.expected, lambda text: _THRESHOLD.allows(read_threshold(text)))
+"""A threshold as text: the value of an option."""
 
 
 class Option(NamedTuple):
@@ -96,6 +115,7 @@ class Setting:
     group: str = "How to train"
     default: Any = None  # None: the preset decides
     option: Option | None = None  # None: the option has the name and the values of the setting
+    shortcut: Option | None = None  # a second option for some of its values
     unsearched: str = ""  # why a search takes one value of it only
 
 
@@ -137,14 +157,22 @@ SETTINGS: dict[str, Setting] = {
     ),
     "threshold": Setting(
         _THRESHOLD,
-        "Score from which a class is predicted, or 'tune' for the best F1 of each class.",
+        "Score from which a class is predicted. Tuned on validation rows: 'tune' has one threshold per class, for its "
+        "best F1; 'hierarchical_f' and 'fmax' have one for all, for the best hierarchical F or Fmax.",
         _CLASSES,
         default=0.5,
         option=Option(
+            "threshold",
+            THRESHOLD_TEXT,
+            read_threshold,
+            "Score from which a class is predicted; or tuned on validation rows: tune (one per class), hierarchical_f "
+            "or fmax (one for all classes).",
+        ),
+        shortcut=Option(
             "tune_thresholds",
             _BOOLEAN,
             lambda tune: "tune" if tune else 0.5,
-            "Tune a threshold for each class, or use 0.5 for all.",
+            "--threshold tune, or 0.5.",
         ),
         unsearched="the AU(PRC) does not depend on it",
     ),

@@ -124,7 +124,10 @@ def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() 
             '{"class_weight": {"dog": "2"}}',
             "class_weight is {'dog': '2'}; expected 'balanced', or weights",
         ),
-        ('{"threshold": "best"}', "threshold is 'best'; expected 'tune', or a number from 0 to 1."),
+        (
+            '{"threshold": "best"}',
+            "threshold is 'best'; expected a number from 0 to 1, 'tune', 'hierarchical_f' or 'fmax'.",
+        ),
         ("[1]", "expected an object of settings"),
         ('{"epochs": 1,\n }', ", line 2, column"),
     ],

@@ -88,15 +88,15 @@ def test_tables_that_do_not_fit_together_are_refused() -> None:
         Table(np.zeros((1, 1)), [{"d"}], TREE)
 
 
-def test_a_data_set_leaves_the_roots_out_of_what_is_evaluated() -> None:
+def test_all_classes_of_a_data_set_count_unless_it_says_otherwise() -> None:
     tree = Hierarchy.from_edges([("root", "GO0008150"), ("GO0008150", "GO0000001"), ("root", "other")])
     part = table(hierarchy=tree)
     data = Dataset("mine", part, part, part)
-    assert [name for name, counts in zip(tree, data.evaluated, strict=True) if counts] == ["GO0000001", "other"]
+    assert data.evaluated.all()
     with pytest.raises(ValueError, match="read-only"):
         data.evaluated[0] = True
-    own = Dataset("mine", part, part, part, evaluated=np.ones(len(tree), dtype=bool))
-    assert own.evaluated.all()
+    own = Dataset("mine", part, part, part, evaluated=tree.depths > 0)
+    assert own.evaluated.tolist() == [True, True, True, False]
     for wrong in (np.ones(2, dtype=bool), np.ones(4), np.array(["a"] * 4)):
         with pytest.raises(DatasetError, match=r"expected \(4,\) and bool, one for each class"):
             Dataset("mine", part, part, part, evaluated=untyped(wrong))
@@ -181,3 +181,20 @@ def test_shares_that_cannot_be_had_are_refused() -> None:
             split(table(), *shares)
     with pytest.raises(DatasetError, match="1 row cannot be split into shares of"):
         split(table(1), 0.7, 0.3)
+
+
+def test_a_list_of_texts_is_a_table_of_one_column() -> None:
+    texts = Table(["red shoes", "", "a hat"], ["a/b", "c", "c"], TREE)
+    assert texts.feature_names == ("text",)
+    assert texts.take([2]).X["text"].tolist() == ["a hat"]
+    assert len(pickle.loads(pickle.dumps(texts))) == 3
+
+
+def test_kinds_of_strings_differ_only_if_they_are_declared() -> None:
+    words = pd.DataFrame({"x": [f"the {number} red shoes" for number in range(10)]})
+    few = pd.DataFrame({"x": ["red"] * 10})
+    labels = ["a/b"] * 10
+    Dataset("d", Table(words, labels, TREE), Table(few, labels, TREE), Table(few.astype("string"), labels, TREE))
+    declared = Table(words.astype("string"), labels, TREE), Table(few.astype("category"), labels, TREE)
+    with pytest.raises(DatasetError, match="'x' has text in the training part, but categories in another part"):
+        Dataset("d", declared[0], declared[1], declared[1])

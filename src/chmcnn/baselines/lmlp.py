@@ -35,7 +35,7 @@ class LMLP(NeuralClassifier):
 
     The inputs of a network are the features, and the predictions of the network of the level above. The level of a
     class is its depth. The correction lowers the score of a class to at most those of its parents. Classes that are not
-    evaluated are not trained: they score as high as their parents, and 1 without parents.
+    evaluated are not trained.
 
     Each level is stopped by its own AU(PRC) on the validation rows; a level without positive validation rows is trained
     for as many epochs as the level above it. A refit trains all levels again on all rows, from the top down: every
@@ -173,7 +173,7 @@ class LMLP(NeuralClassifier):
                 if self.checkpoint is not None
                 else None,
                 progress=progress,
-                system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} of {self.hierarchy_.to_json(titles=False)}",
             )
 
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:

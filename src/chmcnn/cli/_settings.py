@@ -35,19 +35,21 @@ class TrainingOptions(OptionGroup):
     def parameters(cls) -> list[Parameter]:
         """Return one parameter of a command for each option."""
         config = Parameter("config", Parameter.KEYWORD_ONLY, default=None, annotation=Config)
-        return [config, *(_parameter(_option(name), setting) for name, setting in SETTINGS.items())]
+        return [config, *(_parameter(option, SETTINGS[name]) for name in SETTINGS for option in _options(name))]
 
     def settings(self) -> dict[str, JSONValue]:
         """Return the settings of the file and those of the command line, which take precedence."""
         settings = check_settings(read(self.config), self.config) if self.config else {}
         for name in SETTINGS:
-            option = _option(name)
-            value = self.options.get(option.name)
-            if value is None:
-                continue
-            if not option.domain.allows(value):
-                raise ChmcnnError(f"{flag(option.name)} is {value!r}; expected {option.domain.expected}.")
-            settings[name] = option.setting(value)
+            given = [option for option in _options(name) if self.options.get(option.name) is not None]
+            if len(given) > 1:
+                first, second = (flag(option.name) for option in given)
+                raise ChmcnnError(f"{first} and {second} cannot be used together; use one of them.")
+            for option in given:
+                value = self.options[option.name]
+                if not option.domain.allows(value):
+                    raise ChmcnnError(f"{flag(option.name)} is {value!r}; expected {option.domain.expected}.")
+                settings[name] = option.setting(value)
         return {name: value for name, value in settings.items() if value is not None}
 
     def refuse_validation_share(self, name: str) -> None:
@@ -56,10 +58,11 @@ class TrainingOptions(OptionGroup):
             refuse_option(name, "validation_share")
 
 
-def _option(name: str) -> Option:
-    """Return the option of a setting."""
+def _options(name: str) -> list[Option]:
+    """Return the options of a setting: mostly one."""
     setting = SETTINGS[name]
-    return setting.option or Option(name, setting.domain, lambda value: value, setting.help)
+    main = setting.option or Option(name, setting.domain, lambda value: value, setting.help)
+    return [main] if setting.shortcut is None else [main, setting.shortcut]
 
 
 def _parameter(option: Option, setting: Setting) -> Parameter:

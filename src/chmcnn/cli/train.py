@@ -38,13 +38,15 @@ def train(
     chmcnn train products.csv --labels category --path-separator ">" --text title
 
     chmcnn train my.csv --config settings.json --dropout 0.5
+
+    chmcnn train genes.csv --hierarchy go.obo --annotations goa.gaf.gz --evidence EXPERIMENTAL --min-rows 10
     """
     from chmcnn.classifier import CHMCNNClassifier
 
     output.check()
     settings = training.settings()
     if _data.is_file(data):
-        parts = hold_out.split(Path(data), table, compute.seed)
+        parts = hold_out.split(Path(data), table, compute.seed, call.notify)
         _data.notify_text(parts.train, table, call)
     else:
         training.refuse_validation_share(data)
@@ -57,6 +59,7 @@ def train(
     model = CHMCNNClassifier(
         hierarchy,
         **settings,
+        path_separator=table.path_separator,
         evaluated=parts.evaluated,
         device=compute.device,
         random_state=compute.seed,

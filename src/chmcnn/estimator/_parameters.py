@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from chmcnn._typing import JSONValue, Transformer
+    from chmcnn.estimator._predicting import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
 
@@ -58,7 +59,7 @@ class NetworkParameters(HierarchicalClassifier):
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
+        threshold: Threshold = 0.5,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,

@@ -8,8 +8,6 @@ import math
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from chmcnn.report.class_names import find_titles
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -28,7 +26,7 @@ def list_classes(
 
     ``sizes`` are the rows of each class, and ``counted`` says which rows these are.
     """
-    titles = find_titles(hierarchy)
+    titles = hierarchy.titles
     header = ["class", *(["title"] if titles else []), "level", counted]
     if evaluation:
         header += [name for name in ("test rows",) if name != counted] + ["AU(PRC)", "precision", "recall", "F1"]

@@ -120,7 +120,7 @@ def _draw_hierarchy(axis: Axes, shown: Overview) -> None:
     bar = figure.colorbar(drawn, ax=axis, label="rows of the class", shrink=0.7, aspect=30, pad=0.01, format="{x:,.0f}")
     bar.ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
     if crowd <= NAMED_AT_MOST:
-        _name(axis, hierarchy.classes, places)
+        _name(axis, map(hierarchy.title, hierarchy), places)
     axis.set_title(repr(hierarchy).removeprefix("Hierarchy(").removesuffix(")"), fontsize=11)
     axis.set(xticks=[], yticks=range(-hierarchy.depth, 1), ylabel="level", xlim=(-0.05, 1.05))
     axis.set_yticklabels([str(level) for level in range(hierarchy.depth, -1, -1)])

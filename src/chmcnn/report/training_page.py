@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from chmcnn import comparison
 from chmcnn.report import class_table, class_tree, overview, training
-from chmcnn.report.class_names import find_titles
 from chmcnn.report.page import inline, render
 from chmcnn.settings import SETTINGS
 
@@ -53,7 +52,7 @@ def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, o
         origin=origin,
         pictures=pictures,
         evaluation=evaluation,
-        titles=find_titles(hierarchy),
+        titles=hierarchy.titles,
         tree=None if named else class_tree.prune(hierarchy, sizes),
         best=classes[:shown],
         worst=classes[len(classes) - shown :][::-1],
