@@ -41,7 +41,7 @@ def to_dataset(table: datasets.Table) -> TensorDataset:
     return TensorDataset(pictures, torch.tensor(table.Y))
 
 
-def train_in_own_loop(hierarchy: Hierarchy, rows: TensorDataset, epochs: int = 8) -> nn.Module:
+def train_in_own_loop(hierarchy: Hierarchy, rows: TensorDataset, epochs: int = 5) -> nn.Module:
     """Train with the loss; it expects logits, and labels with all ancestors."""
     network, loss = DigitNetwork(len(hierarchy)), MCLoss(hierarchy)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
@@ -78,7 +78,7 @@ def main() -> None:
         print(f"Own loop:  AU(PRC) {metrics.auprc(labels, scores):.3f}, {hierarchy.violations(scores.numpy())}")
         print("The first: " + rank_classes(hierarchy, scores[0]))
 
-        model = CHMCNNClassifier(hierarchy, network=DigitNetwork(len(hierarchy)), epochs=8, random_state=0)
+        model = CHMCNNClassifier(hierarchy, network=DigitNetwork(len(hierarchy)), epochs=5, random_state=0)
         model.set_params(learning_rate=3e-3).fit(train, validation_data=valid)
         model.save(Path(folder) / "model")
         loaded = CHMCNNClassifier.load(Path(folder) / "model", network=DigitNetwork(len(hierarchy)))

@@ -72,7 +72,7 @@ _WIDTHS = Domain(
 )
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
 ABOVE_ZERO = _integer(1)
-PROBABILITY = Domain(float, "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+PROBABILITY = _number("0 to 1", lambda value: 0 <= value <= 1, "a number from")
 _TUNED = ("tune", "hierarchical_f", "fmax")
 _THRESHOLD = Domain(
     float,
@@ -93,7 +93,12 @@ def read_threshold(text: str) -> float | str:
         return text
 
 
-THRESHOLD_TEXT = Domain(str, _THRESHOLD.expected, lambda text: _THRESHOLD.allows(read_threshold(text)))
+THRESHOLD_TEXT = Domain(
+    str,
+    _THRESHOLD.expected,
+    lambda text: _THRESHOLD.allows(read_threshold(text)),
+    f"{PROBABILITY.range}, {', '.join(_TUNED[:-1])} or {_TUNED[-1]}",
+)
 """A threshold as text: the value of an option."""
 
 

@@ -1,6 +1,7 @@
 """A disk that is full in the middle of a file: told with its name, and nothing is left behind."""
 
 import errno
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,12 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
-TRAIN = ("train", "digits", "--epochs", "1", "--width", "8", "--quiet", "-o")
+OPTIONS = ("--id-column", "name", "--categorical", "zone", "--epochs", "1", "--width", "8", "--quiet", "-o", "mine")
+
+
+def train(folder: Path, place: Path) -> subprocess.CompletedProcess[str]:
+    """Train on a small table."""
+    return run("train", folder / "my.csv", "--hierarchy", folder / "edges.csv", *OPTIONS, cwd=place)
 
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
@@ -25,20 +31,20 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "report.html"])
-def test_a_model_is_not_there_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+def test_a_model_is_not_there_in_part(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     fill_the_disk(monkeypatch, file)
-    done = run(*TRAIN, "mine", cwd=tmp_path)
+    done = train(folder, tmp_path)
     assert done.returncode == 2
     assert done.stderr == "chmcnn: mine: cannot be written: No space left on device.\n"
     assert [path.name for path in tmp_path.iterdir()] == [".mine.training"], "what the same command goes on from"
     monkeypatch.undo()
-    assert run(*TRAIN, "mine", cwd=tmp_path).returncode == 0
+    assert train(folder, tmp_path).returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_the_first_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_checkpoint(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_the_disk(monkeypatch, ".checkpoint-")
-    done = run(*TRAIN, "mine", cwd=tmp_path)
+    done = train(folder, tmp_path)
     assert done.returncode == 2
     assert ".mine.training/checkpoint.safetensors cannot be written: No space left on device. Free" in done.stderr
     assert list(tmp_path.iterdir()) == []

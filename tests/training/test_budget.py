@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tests.training.test_loop import SETTINGS, rows, run, same
+from torch.utils.data import DataLoader, TensorDataset
 
 from chmcnn import CHMCNNClassifier, ChmcnnError
 from chmcnn.baselines import LMLP
@@ -179,3 +181,10 @@ def test_lmlp_leaves_out_a_refit_that_would_take_too_long() -> None:
     short = LMLP(DATA.hierarchy, **options, max_minutes=1.6 * used / 60).fit(DATA.train.X, DATA.train.Y)
     assert short.notice_.startswith("A refit of ")
     assert {epoch.phase for epoch in short.history_} == {"train"}
+
+
+def test_a_stream_without_validation_rows_may_end_by_its_time_alone() -> None:
+    rows = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
+    model = CHMCNNClassifier(DATA.hierarchy, max_minutes=0.5, random_state=0)
+    model.fit(DataLoader(rows, batch_size=30))
+    assert model.notice_.endswith("the last weights are kept.")

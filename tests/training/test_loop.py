@@ -139,18 +139,22 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_result(
 
 def test_a_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.path.insert(0, '.'); from tests.training import test_loop as t; from pathlib import Path; "
-        "import dataclasses as d; "
-        f"t.run(d.replace(t.SETTINGS, epochs=100, patience=None), checkpoint=Path({str(tmp_path)!r}))"
+        "import sys, time; sys.path.insert(0, '.'); from tests.training import test_loop as t; "
+        "from pathlib import Path; import dataclasses as d; "
+        f"t.run(d.replace(t.SETTINGS, epochs=20, patience=None), checkpoint=Path({str(tmp_path)!r}), "
+        "progress=lambda epoch: time.sleep(0.1))"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    file = tmp_path / "checkpoint.safetensors"
     deadline = time.monotonic() + 60
-    while not (tmp_path / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+    while not file.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
+    assert process.poll() is None, "it ended by itself"
     process.kill()
     process.wait()
-    settings = dataclasses.replace(SETTINGS, epochs=100, patience=None)
+    assert file.exists()
+    settings = dataclasses.replace(SETTINGS, epochs=20, patience=None)
     resumed = run(settings, checkpoint=tmp_path)
     assert same(resumed.network, run(settings).network)
 

@@ -148,9 +148,10 @@ class NeuralClassifier(NetworkParameters):
         batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
         stream = _streams.Stream(X, self.hierarchy_, batch_size, floats=self.network is None)
         train, valid = stream.split(validation_data, self.validation, self.seed_)
-        if valid is None and (self.epochs is None or isinstance(self.threshold, str)):
+        is_endless = valid is None and self.max_minutes is None
+        if (is_endless and self.epochs is None) or (valid is None and isinstance(self.threshold, str)):
             raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
-        if valid is None and self.validation:
+        if is_endless and self.validation:
             warnings.warn(
                 f"There are no validation rows: nothing stops the training before epoch {self.epochs}. Pass "
                 "validation_data=, or validation=0 to train for all epochs without this warning.",
