@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 from tests.guides import run_guide
 
-GUIDES = sorted((Path(__file__).parents[1] / "docs" / "guides").glob("*.md"))
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
 def test_a_guide_runs(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     assert run_guide(path, tmp_path) > 0
 
 
