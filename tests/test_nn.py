@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 import torch.optim.swa_utils
-from tests.untyped import untyped
+from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.nn import MLP, MaxConstraint, MCLoss
+from chmcnn.nn import MLP, MaxConstraint, MCLoss, SparseMLP, to_sparse_tensor
+from tests.untyped import untyped
 
 HIERARCHY = random_hierarchy(60, edges=90, depth=6)
 
@@ -258,3 +259,33 @@ def test_a_network_learns_with_it() -> None:
         optimizer.step()
     predicted = max_constraint(network(x), hierarchy) > 0
     assert (predicted == y).float().mean() > 0.98
+
+
+@pytest.mark.parametrize("widths", [(), (6,), (6, 5)])
+def test_sparse_and_dense_features_give_the_same_logits_and_gradients(widths: tuple[int, ...]) -> None:
+    dense = torch.randn(7, 9) * (torch.rand(7, 9) < 0.3)
+    dense[2] = 0  # a row without any feature
+    network = SparseMLP(9, 4, widths=widths, dropout=0.0)
+    gradients = []
+    for x in (dense, to_sparse_tensor(csr_array(dense.numpy()))):
+        network.zero_grad()
+        logits = network(x)
+        logits.square().sum().backward()
+        assert network.first.grad is not None
+        gradients.append((logits.detach(), network.first.grad.to_dense()))
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_a_sparse_gradient_has_one_row_for_each_feature_of_the_batch() -> None:
+    network = SparseMLP(9, 4)
+    network(to_sparse_tensor(csr_array(np.eye(9, dtype=np.float32)[[3, 5, 3]]))).sum().backward()
+    assert network.first.grad is not None
+    assert network.first.grad.coalesce().indices().tolist() == [[3, 5]]
+
+
+def test_a_sparse_network_starts_from_the_frequencies_of_the_classes() -> None:
+    frequencies = torch.tensor([0.0, 0.5, 0.9])
+    network = SparseMLP(5, 3).eval()
+    network.start_from(frequencies)
+    scores = torch.sigmoid(network(torch.zeros(1, 5)))[0]
+    torch.testing.assert_close(scores, frequencies, atol=0.05, rtol=0)

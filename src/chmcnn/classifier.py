@@ -28,7 +28,7 @@ class CHMCNNClassifier(NeuralClassifier):
         classes. A module is copied for each training. By default fully connected layers.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each.
-    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
+    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging, max_minutes
         See `chmcnn.training.Settings`.
     precision
         ``"float32"``, or ``"bfloat16"`` for half precision by torch's autocast.
@@ -54,7 +54,7 @@ class CHMCNNClassifier(NeuralClassifier):
     device
         Torch device; ``"auto"`` is an accelerator if one is available.
     random_state
-        Seed; the same seed gives the same weights.
+        Seed; the same seed gives the same weights, unless ``max_minutes`` ends the training.
     checkpoint
         Folder for the state of the training after each epoch. An interrupted training resumes from it.
     verbose
@@ -74,6 +74,8 @@ class CHMCNNClassifier(NeuralClassifier):
         Result of each epoch.
     best_epoch_, best_score_
         Epoch with the best AU(PRC) on validation data, and its AU(PRC).
+    notice_ : str
+        What ``max_minutes`` did not suffice for; empty if the training ended by itself.
 
     Examples
     --------

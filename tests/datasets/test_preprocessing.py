@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.estimator.texts import TABLE as SHOP
 from tests.estimator.texts import TEXTS
@@ -74,10 +74,17 @@ def test_sparse_stays_sparse() -> None:
     found = Preprocessor().fit(matrix)
     result = found.transform(matrix)
     assert isinstance(result, sparse.csr_array)
-    theirs = make_pipeline(SimpleImputer(), StandardScaler(with_mean=False)).fit_transform(matrix)
-    assert_allclose(result.toarray(), theirs.toarray())
+    theirs = make_pipeline(SimpleImputer(), MaxAbsScaler()).fit_transform(matrix)
+    lengths = np.linalg.norm(theirs.toarray(), axis=1)
+    assert_allclose(result.toarray(), theirs.toarray() / lengths.mean())
     assert np.isnan(matrix.toarray()).sum() == 1, "the user's matrix is not changed"
     assert result.nnz == matrix.nnz
+
+
+def test_values_up_to_1_of_a_sparse_matrix_keep_their_proportions() -> None:
+    matrix = sparse.csr_array(np.array([[0.6, 0.8, 0], [0, 0.1, 1.0], [0, 0, 0]]))
+    result = Preprocessor().fit_transform(matrix)
+    assert_allclose(result.toarray() / matrix.toarray().max(), matrix.toarray() * result.toarray()[1, 2])
 
 
 def test_the_users_array_is_not_changed() -> None:

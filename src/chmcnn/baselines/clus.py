@@ -233,7 +233,7 @@ class ClusHMC(HierarchicalClassifier):
         """
         check_is_fitted(self, "trees_")
         positions = np.flatnonzero(self.evaluated_).tolist()
-        names = {position: self.hierarchy_.classes[position] for position in positions}
+        names = {position: self.hierarchy_.describe(self.hierarchy_.classes[position]) for position in positions}
         return read_rules(self.trees_[tree], self.preprocessor_, names, max_depth=max_depth, classes=classes)
 
     def to_text(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> str:

@@ -105,7 +105,7 @@ class AnswerOptions(OptionGroup):
         import pandas as pd
 
         ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
-        titles = find_titles(model.hierarchy_)
+        titles = model.hierarchy_.titles
         named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
         start = 0
         blocks = model.iterate_top(
@@ -143,9 +143,3 @@ def row_ids(features: Features) -> pd.Index[Any]:
 
     index = features.index if isinstance(features, pd.DataFrame) else pd.RangeIndex(features.shape[0])
     return index.rename("row" if index.name is None else index.name)
-
-
-def find_titles(hierarchy: Hierarchy) -> Mapping[str, str]:
-    """Return the titles of the classes that have one."""
-    titles: Mapping[str, str] = getattr(hierarchy, "titles", {})
-    return titles

@@ -68,8 +68,15 @@ def _options(name: str) -> list[Option]:
 def _parameter(option: Option, setting: Setting) -> Parameter:
     is_switch = option.domain.type is bool
     names = [f"{flag(option.name)}/{flag(f'no_{option.name}')}"] if is_switch else [flag(option.name)]
-    default = None if is_switch or setting.default is None else f"Default: {setting.default}."
-    info = typer.Option(*names, help=" ".join(filter(None, (option.help, default))), rich_help_panel=setting.group)
+    info = typer.Option(*names, help=_help(option, setting), rich_help_panel=setting.group)
     return Parameter(
         option.name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[option.domain.type | None, info]
     )
+
+
+def _help(option: Option, setting: Setting) -> str:
+    """Return the help of an option, with its range and its default."""
+    is_switch = option.domain.type is bool
+    default = "" if is_switch or setting.default is None else f"default: {setting.default}"
+    facts = "; ".join(filter(None, (option.domain.range, default)))
+    return f"{option.help} \\[{facts}]" if facts else option.help  # escaped: rich reads brackets as markup

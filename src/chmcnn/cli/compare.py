@@ -120,7 +120,7 @@ def _source(name: str, table: _data.TableOptions, call: Invocation) -> Source:
     from chmcnn.datasets.registry import locate
 
     if _data.is_file(name):
-        rows = table.read(Path(name))
+        rows = table.read(Path(name), notify=call.notify)
         _data.notify_text(rows, table, call)
         return Source(Path(name).name, rows)
     if name != EMBEDDED:

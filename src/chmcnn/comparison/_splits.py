@@ -118,7 +118,7 @@ class Source:
 def compute_digest(tables: Iterable[Table]) -> str:
     """Return a digest of rows, labels and classes."""
     parts = list(tables)
-    digest = hashlib.sha256(parts[0].hierarchy.to_json().encode())
+    digest = hashlib.sha256(parts[0].hierarchy.to_json(titles=False).encode())
     for table in parts:
         _update(digest, table)
     return digest.hexdigest()

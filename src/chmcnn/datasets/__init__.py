@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chmcnn.datasets import arff, obo, synthetic
+    from chmcnn.datasets import arff, gaf, obo, skos, synthetic
+    from chmcnn.datasets.annotation_summary import AnnotationSummary
     from chmcnn.datasets.annotations import annotate
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
@@ -18,22 +19,26 @@ if TYPE_CHECKING:
     from chmcnn.datasets.registry import load
 
 __all__ = [
+    "AnnotationSummary",
     "Dataset",
     "Preprocessor",
     "Table",
     "annotate",
     "arff",
+    "gaf",
     "load",
     "names",
     "obo",
     "read_features",
     "read_hierarchy",
     "read_table",
+    "skos",
     "split",
     "synthetic",
 ]
 
 _HOME = {
+    "AnnotationSummary": "annotation_summary",
     "Dataset": "dataset",
     "Preprocessor": "preprocessing",
     "Table": "dataset",

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -110,6 +111,52 @@ class Table:
             self._features.iloc[positions] if isinstance(self._features, pd.DataFrame) else self._features[positions]
         )
         return Table(features, self._labels[positions], self.hierarchy, self.source, verified=self.verified)
+
+    def to_csv(self, path: str | Path, *, labels: str = "labels", separator: str = ";", force: bool = False) -> None:
+        """Write features, ids and labels to a text file that `chmcnn.datasets.read_table` reads.
+
+        Read it with the hierarchy of the table, ``id_column=`` if rows have names, ``categorical=`` for columns of
+        categories that look like numbers, and ``text=`` for columns of text. The most specific classes of each row are
+        written.
+
+        Parameters
+        ----------
+        path
+            The file: ``.csv``, or ``.tsv`` for tabs, plain or with ``.gz``.
+        labels
+            Name of the column of labels.
+        separator
+            Separator between labels.
+        force
+            Overwrite an existing file.
+
+        Examples
+        --------
+        >>> import tempfile; from pathlib import Path; from chmcnn import Hierarchy, datasets
+        >>> table = Table(np.eye(2), [{"a/b"}, {"a", "c"}], Hierarchy.from_paths(["a/b", "c"]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.to_csv(Path(folder, "mine.csv"))
+        ...     print(Path(folder, "mine.csv").read_text())
+        ...     again = datasets.read_table(Path(folder, "mine.csv"), table.hierarchy)
+        x0,x1,labels
+        1.0,0.0,a/b
+        0.0,1.0,a;c
+        <BLANKLINE>
+        >>> (again.Y == table.Y).all()
+        np.True_
+        """
+        from chmcnn.datasets.writing import write_csv
+
+        write_csv(self, Path(path), labels=labels, separator=separator, force=force)
+
+    def to_parquet(self, path: str | Path, *, labels: str = "labels", force: bool = False) -> None:
+        """Write features, ids and labels to a Parquet file that `chmcnn.datasets.read_table` reads.
+
+        It keeps categories, and has labels as lists; the parameters are those of `to_csv`.
+        """
+        from chmcnn.datasets.writing import write_parquet
+
+        write_parquet(self, Path(path), labels=labels, force=force)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the arguments, so that copies are immutable too."""

@@ -33,8 +33,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     A column of categories becomes one column of 0 and 1 for each category; a missing or unseen category is all zeros. A
     date becomes three numbers: days since 1970, month and weekday. A missing number becomes the mean of its column.
-    Then each column is shifted to mean 0 and scaled to standard deviation 1. A sparse matrix stays sparse: it is
-    scaled, but not shifted.
+    Then each column is shifted to mean 0 and scaled to standard deviation 1. A sparse matrix stays sparse: it is not
+    shifted, and scaled so that its rows have length 1 on average.
 
     Running text becomes the TF-IDF of its words and pairs of words, and the result is sparse, in single precision: the
     columns of numbers, dates and categories, then those of each text. Categories and TF-IDF are then not scaled. A
@@ -269,13 +269,20 @@ def _fill(matrix: NDArray[np.float64] | sparse.csr_array, means: NDArray[np.floa
 
 
 def scale_sparse_matrix(matrix: sparse.csr_array) -> NDArray[np.float64]:
-    """Return what each column of a sparse matrix of the user is divided by; TF-IDF of text columns is used as it is."""
-    return _compute_scales(matrix)
+    """Return what each column of a sparse matrix is divided by: rows then have length 1 on average.
+
+    A column with values above 1 is first divided by its largest one. Dividing by standard deviations would enlarge
+    rare features, such as rare words, a hundredfold.
+    """
+    largest = np.maximum(abs(matrix).max(axis=0).toarray().ravel(), 1)
+    lengths = np.sqrt(matrix.multiply(1 / largest).power(2).sum(axis=1))
+    scales: NDArray[np.float64] = largest * (lengths[lengths > 0].mean() if lengths.any() else 1)
+    return scales
 
 
-def _compute_scales(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
+def _compute_scales(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the standard deviations of the columns; 1 for a constant column."""
     from sklearn.preprocessing import StandardScaler
 
-    scales: NDArray[np.float64] = StandardScaler(with_mean=not sparse.issparse(matrix)).fit(matrix).scale_
+    scales: NDArray[np.float64] = StandardScaler().fit(matrix).scale_
     return scales

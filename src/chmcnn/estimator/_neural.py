@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
@@ -58,6 +59,7 @@ class NeuralClassifier(NetworkParameters):
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
     best_score_: float
+    notice_: str = ""  # what `max_minutes` did not suffice for
 
     # Implemented by each system
 
@@ -90,7 +92,10 @@ class NeuralClassifier(NetworkParameters):
         validation_data
             Features and labels for early stopping and for tuning thresholds, instead of a share of the rows.
         """
-        return super().fit(X, y, validation_data)
+        super().fit(X, y, validation_data)
+        if self.notice_ and self.verbose is True:
+            sys.stderr.write(f"{self.notice_}\n")
+        return self
 
     def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> Self:
         """Train one more epoch on these rows. The first call fits the preprocessing.
@@ -108,7 +113,7 @@ class NeuralClassifier(NetworkParameters):
             else self._to_rows(X, self._to_labels(X, y))
         )
         if first:
-            self.history_, self.best_epoch_, self.best_score_ = (), 0, float("nan")
+            self.history_, self.best_epoch_, self.best_score_, self.notice_ = (), 0, float("nan"), ""
             self.tuned_thresholds_ = {}
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
@@ -211,10 +216,10 @@ class NeuralClassifier(NetworkParameters):
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
-                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json(titles=False)}",
             )
         self.network_, self.history_ = trained.network, trained.history
-        self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
+        self.best_epoch_, self.best_score_, self.notice_ = trained.best_epoch, trained.best_score, trained.notice
         if valid is None:
             return None
         network = copy.deepcopy(self.network_)

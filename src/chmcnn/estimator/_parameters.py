@@ -55,6 +55,7 @@ class NetworkParameters(HierarchicalClassifier):
         refit: bool | None = None,
         schedule: Literal["constant", "cosine"] | None = None,
         averaging: float | None = None,
+        max_minutes: float | None = None,
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
@@ -80,6 +81,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.refit = refit
         self.schedule = schedule
         self.averaging = averaging
+        self.max_minutes = max_minutes
         self.precision = precision
         self.class_weight = class_weight
         self.validation = validation

@@ -54,7 +54,11 @@ class SparseAdamW(torch.optim.AdamW):
 
     def _step_rows(self, parameter: Tensor, gradient: Tensor, rate: float) -> None:
         rows, values = _get_rows(gradient)
-        sums = self.state[parameter].setdefault("sum", parameter.new_zeros(len(parameter)))
+        state = self.state[parameter]
+        if not state:
+            state["sum"] = parameter.new_zeros(len(parameter))
+            state["step"] = torch.zeros(())  # AdamW expects it in the state of every parameter that it loads
+        sums = state["sum"]
         sums[rows] += torch.linalg.vector_norm(values, dim=1).square_() / values.shape[1]
         parameter.index_add_(0, rows, values.mul_((-rate / sums[rows].clamp_min(_LEAST).sqrt())[:, None]))
 
