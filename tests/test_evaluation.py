@@ -90,12 +90,12 @@ def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> No
 
 
 def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
-    thresholds = model.thresholds_
-    model.thresholds_ = np.ones(12)  # nothing is predicted
+    threshold = model.threshold
+    model.set_params(threshold=1.0)  # nothing is predicted
     try:
         truth = np.zeros_like(TEST.Y[:5])
         examples = evaluate(model, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
     finally:
-        model.thresholds_ = thresholds
+        model.set_params(threshold=threshold)
     assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
     assert {each.verdict for each in examples[0].answers} == {"missed"}

@@ -12,7 +12,7 @@ from cafaeval.parser import gt_parser, obo_parser, pred_parser
 from tests.cli.inside import run
 
 from chmcnn import CHMCNNClassifier, Hierarchy
-from chmcnn.cli._answers import AnswerOptions, find_titles
+from chmcnn.cli._answers import AnswerOptions
 from chmcnn.datasets import read_features
 
 IDS = ("--id-column", "name")
@@ -77,17 +77,15 @@ def test_nothing_above_the_lowest_score_is_an_empty_table(folder: Path, tmp_path
     assert list(pd.read_parquet(tmp_path / "none.parquet")) == ["name", "class", "score"]
 
 
-def test_titles_are_a_column_of_the_long_form(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chmcnn.cli._answers.find_titles", lambda _: {"animal": "an animal"})
+def test_titles_are_a_column_of_the_long_form(folder: Path) -> None:
     model = CHMCNNClassifier.load(folder / "model")
+    model.hierarchy_ = model.hierarchy_.with_titles({"animal": "an animal"})
     features = read_features(folder / "new.csv", columns=list(model.feature_names_in_), categorical=["zone"])
     (block,) = AnswerOptions(top=2).rank(model, features)
     assert list(block) == ["row", "class", "name", "score"]
     (same,) = AnswerOptions(top=2).rank(model, features.rename_axis("name"))  # the name of another column
     assert list(same) == ["row", "class", "name", "score"]
     assert dict(zip(block["class"], block["name"], strict=True))["animal"] == "an animal"
-    monkeypatch.undo()
-    assert dict(find_titles(Hierarchy(["a"], []))) == {}
 
 
 def test_labels_at_any_threshold_and_of_one_branch(folder: Path) -> None:

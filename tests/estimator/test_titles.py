@@ -40,8 +40,7 @@ def test_a_picture_has_short_titles(hierarchy: Hierarchy) -> None:
 
 
 def test_explanations_and_rules_have_titles(model: CHMCNNClassifier, hierarchy: Hierarchy) -> None:
-    model.thresholds_ = np.zeros(len(hierarchy))
-    explained = model.explain(DATA.test.X[:1])[0]
+    explained = model.explain(DATA.test.X[:1], threshold=0.0)[0]
     text = str(explained)
     assert "c03 class number 3  0." in text
     assert "delegates to c" in text
