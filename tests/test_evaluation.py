@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,12 +92,8 @@ def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> No
 
 
 def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
-    threshold = model.threshold
-    model.set_params(threshold=1.0)  # nothing is predicted
-    try:
-        truth = np.zeros_like(TEST.Y[:5])
-        examples = evaluate(model, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
-    finally:
-        model.set_params(threshold=threshold)
+    strict = copy.copy(model).set_params(threshold=1.0)  # nothing is predicted
+    truth = np.zeros_like(TEST.Y[:5])
+    examples = evaluate(strict, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
     assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
     assert {each.verdict for each in examples[0].answers} == {"missed"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,16 +15,21 @@ import torch
 from chmcnn import metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from chmcnn._typing import Features
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.estimator import HierarchicalClassifier
-    from chmcnn.metrics import Curve
+    from chmcnn.metrics import Curve, Measure
 
 _POINTS = 400
 """Points of a curve that are drawn: more would not be visible."""
 _CELLS = 200_000_000
 """Cells that the bootstrap may process: about ten seconds."""
+
+_SHOWN = tuple(name for name in metrics.MEASURES if name != "auprc")
+"""Measures that every evaluation has, beside the AU(PRC) with its interval."""
 
 
 _EXAMPLES = (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
@@ -93,13 +99,15 @@ class Evaluation:
         return facts | {"auprc": self.auprc._asdict()}
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 -- each is a part of the question
     model: HierarchicalClassifier,
     X: Features,
     Y: NDArray[np.bool_],
     title: str,
     *,
     information: ArrayLike | None = None,
+    known: LabelsLike | None = None,
+    measures: Sequence[Measure] = (),
     repeats: int | None = None,
     progress: bool = False,
 ) -> Evaluation:
@@ -112,7 +120,12 @@ def evaluate(
     title
         Title of the evaluation.
     information
-        Information content of the classes, from training rows. Smin is computed only with it.
+        Information content of the classes, from training rows or a file. Smin and the weighted Fmax are computed only
+        with it.
+    known
+        Labels that were known before (rows, classes), which Fmax and Smin leave out.
+    measures
+        Further measures to report: see `chmcnn.metrics.find_measures`.
     repeats
         Bootstrap resamples; by default 20 to 200, fewer for large tables.
     progress
@@ -124,28 +137,14 @@ def evaluate(
     predicted = scores >= model.thresholds_
     evaluated = model.evaluated_
     measure = partial(metrics.auprc, classes=evaluated)
-    hierarchical = metrics.hierarchical(Y, predicted, classes=evaluated)
-    figures = {
-        "AU(PRC), macro": metrics.auprc(Y, scores, classes=evaluated, average="macro"),
-        "AU(PRC), weighted": metrics.auprc(Y, scores, classes=evaluated, average="weighted"),
-        "Fmax": metrics.fmax(Y, scores, classes=evaluated).value,
-        **({} if information is None else {"Smin": metrics.smin(Y, scores, information, classes=evaluated).value}),
-        "hierarchical precision": hierarchical.precision,
-        "hierarchical recall": hierarchical.recall,
-        "hierarchical F": hierarchical.f,
-        "exact match": metrics.exact_match(Y, predicted, classes=evaluated),
-        "Hamming loss": metrics.hamming(Y, predicted, classes=evaluated),
-        "Jaccard": metrics.jaccard(Y, predicted, classes=evaluated),
-        "calibration error": metrics.calibration_error(Y, scores, classes=evaluated),
-        "violations": float(metrics.violations(scores, model.hierarchy_).number),
-    }
+    outcome = metrics.Outcome(Y, scores, predicted, model.hierarchy_, evaluated, information, known)
     by_class, delegations = _by_class(model, Y, scores, predicted), _delegations(model, raw, predicted)
     return Evaluation(
         title=title,
         rows=len(Y),
         classes=int(evaluated.sum()),
         auprc=metrics.bootstrap(measure, Y, scores, repeats=resamples, progress=progress),
-        figures=figures,
+        figures=_compute_figures(outcome, measures),
         curve=_thin(metrics.precision_recall_curve(Y, scores, classes=evaluated)),
         levels=_by_level(model, Y, scores, predicted),
         by_class=by_class,
@@ -153,6 +152,15 @@ def evaluate(
         examples=_choose_examples(model, X, Y, scores),
         titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
     )
+
+
+def _compute_figures(outcome: metrics.Outcome, measures: Sequence[Measure]) -> dict[str, float]:
+    """Return the usual measures that are defined on these rows, those that were asked for, and the violations."""
+    names = [name for name in _SHOWN if outcome.information is not None or not metrics.MEASURES[name].needs_information]
+    figures = {metrics.MEASURES[name].title: metrics.MEASURES[name].compute(outcome) for name in names}
+    figures = {title: value for title, value in figures.items() if not math.isnan(value)}
+    figures |= {measure.title: measure.compute(outcome) for measure in measures}
+    return figures | {"violations": float(metrics.violations(outcome.scores, outcome.hierarchy).number)}
 
 
 def _by_level(

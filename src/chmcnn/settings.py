@@ -72,7 +72,7 @@ _WIDTHS = Domain(
 )
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
 ABOVE_ZERO = _integer(1)
-PROBABILITY = Domain(float, "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+PROBABILITY = _number("0 to 1", lambda value: 0 <= value <= 1, "a number from")
 _TUNED = ("tune", "hierarchical_f", "fmax")
 _THRESHOLD = Domain(
     float,
@@ -93,7 +93,9 @@ def read_threshold(text: str) -> float | str:
         return text
 
 
-THRESHOLD_TEXT = Domain(str, _THRESHOLD.expected, lambda text: _THRESHOLD.allows(read_threshold(text)))
+THRESHOLD_TEXT = Domain(
+    str, _THRESHOLD.expected, lambda text: _THRESHOLD.allows(read_threshold(text)), f"0 to 1, {', '.join(_TUNED)}"
+)
 """A threshold as text: the value of an option."""
 
 
@@ -165,8 +167,8 @@ SETTINGS: dict[str, Setting] = {
             "threshold",
             THRESHOLD_TEXT,
             read_threshold,
-            "Score from which a class is predicted; or tuned on validation rows: tune (one per class), hierarchical_f "
-            "or fmax (one for all classes).",
+            "Score from which a class is predicted; or tuned on validation rows, for each class (tune) or one for all "
+            "(hierarchical_f, fmax).",
         ),
         shortcut=Option(
             "tune_thresholds",

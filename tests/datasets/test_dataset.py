@@ -181,3 +181,20 @@ def test_shares_that_cannot_be_had_are_refused() -> None:
             split(table(), *shares)
     with pytest.raises(DatasetError, match="1 row cannot be split into shares of"):
         split(table(1), 0.7, 0.3)
+
+
+def test_a_list_of_texts_is_a_table_of_one_column() -> None:
+    texts = Table(["red shoes", "", "a hat"], ["a/b", "c", "c"], TREE)
+    assert texts.feature_names == ("text",)
+    assert texts.take([2]).X["text"].tolist() == ["a hat"]
+    assert len(pickle.loads(pickle.dumps(texts))) == 3
+
+
+def test_kinds_of_strings_differ_only_if_they_are_declared() -> None:
+    words = pd.DataFrame({"x": [f"the {number} red shoes" for number in range(10)]})
+    few = pd.DataFrame({"x": ["red"] * 10})
+    labels = ["a/b"] * 10
+    Dataset("d", Table(words, labels, TREE), Table(few, labels, TREE), Table(few.astype("string"), labels, TREE))
+    declared = Table(words.astype("string"), labels, TREE), Table(few.astype("category"), labels, TREE)
+    with pytest.raises(DatasetError, match="'x' has text in the training part, but categories in another part"):
+        Dataset("d", declared[0], declared[1], declared[1])

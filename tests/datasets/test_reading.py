@@ -284,7 +284,7 @@ def test_features_alone(tmp_path: Path) -> None:
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
-        (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8."),
+        (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8; save it in that encoding."),
         (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it contains a zero byte."),
         ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
     ],
@@ -359,7 +359,9 @@ def test_bad_texts_and_dates_are_told(tmp_path: Path) -> None:
     assert "no column 'size'; the features need it" in refused(path, hierarchy=ANIMALS, columns=["size"])
     assert "column 'labels': the features need it, but it has" in refused(path, hierarchy=ANIMALS, columns=["labels"])
     (tmp_path / "latin.csv").write_bytes("title,labels\nred shoes,dog\ngr\xfcne Schuhe,cat\n".encode("latin-1"))
-    assert "latin.csv, line 3, column 3: the file is not text in UTF-8" in refused(tmp_path / "latin.csv")
+    assert "line 3, column 3: the file is not text in UTF-8; save it in that encoding" in refused(
+        tmp_path / "latin.csv"
+    )
     wrong = write(tmp_path, "when,labels\n2026-01-01,dog\n2026-13-01,cat\n")
     assert "line 3, column 1: column 'when': '2026-13-01' is not a date" in refused(wrong, hierarchy=ANIMALS)
     local = write(tmp_path, "when,labels\n31/12/2025,dog\n01/02/2026,cat\n")

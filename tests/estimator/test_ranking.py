@@ -108,7 +108,7 @@ def test_the_best_classes_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "hiclass"])
 def test_every_system_has_them(name: str) -> None:
-    options = {"epochs": 1} if "epochs" in SYSTEMS[name]().get_params() else {}
+    options: dict[str, Any] = {"epochs": 1} if "epochs" in SYSTEMS[name]().get_params() else {}
     model: Any = SYSTEMS[name](DATA.hierarchy, random_state=0, **options).fit(DATA.train.X[:60], DATA.train.Y[:60])
     best = model.predict_top(DATA.test.X[:3], 5, min_score=0.01)
     assert all(row[0].name == "c00" and len(row) <= 5 for row in best)

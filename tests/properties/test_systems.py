@@ -1,5 +1,7 @@
 """Every system gives coherent predictions, whatever the hierarchy and the labels."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, reject, settings
@@ -19,7 +21,7 @@ def test_no_system_contradicts_the_hierarchy(name: str, data: st.DataObject, see
     hierarchy = data.draw(hierarchies())
     y = data.draw(labels(hierarchy, rows=12)).numpy()
     x = np.random.default_rng(seed).normal(size=(12, 3))
-    kind = SYSTEMS[name]
+    kind: Any = SYSTEMS[name]
     quick = {option: value for option, value in QUICK.items() if option in kind().get_params()}
     threshold = data.draw(st.sampled_from([0.5, 0.1, "tune", "hierarchical_f", "fmax"]))
     evaluated = np.array(data.draw(st.lists(st.booleans(), min_size=len(hierarchy), max_size=len(hierarchy))))

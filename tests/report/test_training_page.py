@@ -1,5 +1,6 @@
 """The page of a model, with few and with many classes."""
 
+import copy
 import dataclasses
 import gzip
 import json
@@ -17,7 +18,7 @@ from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.datasets import Table
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.evaluation import Answer, Evaluation, Example, evaluate
-from chmcnn.report import class_table, class_tree, training_page
+from chmcnn.report import class_table, class_tree
 from chmcnn.report.page import render
 from chmcnn.report.training_page import Origin, list_settings, page
 
@@ -124,13 +125,11 @@ def test_a_page_without_an_evaluation(models: dict[int, tuple[CHMCNNClassifier, 
     assert class_data(html)["header"] == ["class", "level", "training rows"]
 
 
-def test_titles_stand_beside_the_names(
-    models: dict[int, tuple[CHMCNNClassifier, Evaluation]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_titles_stand_beside_the_names(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> None:
     titles = {name: f"the <title> of {name}" for name in SMALL.hierarchy.classes[1:]}
-    for module in (training_page, class_table):
-        monkeypatch.setattr(module, "find_titles", lambda _: titles)
     model, evaluation = models[12]
+    model = copy.copy(model)
+    model.hierarchy_ = model.hierarchy_.with_titles(titles)
     html = page(model, SMALL.train, evaluation, ORIGIN)
     last = SMALL.hierarchy.classes[-1]
     assert f'{last} <span class="title">the &lt;title&gt; of {last}</span>' in html

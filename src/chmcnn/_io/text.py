@@ -32,7 +32,7 @@ def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) 
         text = raw.decode()
     except UnicodeDecodeError as problem:
         line, column = _place(raw, problem.start, first_line)
-        raise error("the file is not text in UTF-8", path, line, column) from None
+        raise error("the file is not text in UTF-8; save it in that encoding", path, line, column) from None
     if "\0" in text:
         line, column = _place(raw, raw.index(0), first_line)
         raise error("the file is not text: it contains a zero byte", path, line, column)

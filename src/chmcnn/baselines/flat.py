@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hiclass import LocalClassifierPerParentNode
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from scipy import sparse
 
-    from chmcnn._typing import Features, LabelsLike, Transformer
-    from chmcnn.estimator import Threshold
-    from chmcnn.hierarchy import Hierarchy
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.training import Rows
 
 _HINT = "Use C-HMCNN, or another system that allows several paths."
@@ -77,25 +75,6 @@ class HiClass(HierarchicalClassifier):
     """
 
     model_: Any
-
-    def __init__(
-        self,
-        hierarchy: Hierarchy | None = None,
-        *,
-        validation: float = 0.2,
-        threshold: Threshold = 0.5,
-        preprocess: bool | Transformer = True,
-        path_separator: str = "/",
-        evaluated: ArrayLike | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hierarchy = hierarchy
-        self.validation = validation
-        self.threshold = threshold
-        self.preprocess = preprocess
-        self.path_separator = path_separator
-        self.evaluated = evaluated
-        self.random_state = random_state
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the local classifiers, which are coherent."""

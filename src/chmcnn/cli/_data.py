@@ -282,7 +282,8 @@ def read_labelled(
     if table_options.hierarchy is not None and table_options.annotations is None:
         raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
     columns = list(getattr(model, "feature_names_in_", ())) or None
-    table = _known_kinds(model, table_options).read(Path(name), model.hierarchy_, columns, call.notify)
+    options = replace(_known_kinds(model, table_options), path_separator=model.path_separator)
+    table = options.read(Path(name), model.hierarchy_, columns, call.notify)
     return table.X, table.Y
 
 

@@ -199,6 +199,8 @@ def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
         "rows": {part: len(table) for part, table in parts.tables.items()},
         "features": features.shape[1],
         "categorical features": len(features.select_dtypes("category").columns),
+        "text": list(features.select_dtypes("string")),
+        "dates": list(features.select_dtypes("datetime")),
         "missing values": float(features.isna().to_numpy().mean()),
         "classes": int(evaluated.sum()),
         "edges": len(hierarchy.edges),

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
+from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chmcnn._typing import Features
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.evaluation import Evaluation
 
@@ -40,13 +41,32 @@ class _Output(_output.FileOutput):
             _output.FileOutput(self.report, force=self.force).check(".html")
 
 
+@dataclass(frozen=True)
+class MeasureOptions(OptionGroup):
+    """What to measure beside the usual, and at which threshold."""
+
+    threshold: Threshold = None
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Further measure, such as precision@5, or module:function of your own (repeatable)."),
+    ] = None
+    information: Annotated[
+        Path | None,
+        typer.Option(help="File of class and information accretion on each line, for Smin and the weighted Fmax."),
+    ] = None
+    known: Annotated[
+        Path | None,
+        typer.Option(help="File of row id and class on each line: known before, so that Fmax and Smin leave it out."),
+    ] = None
+
+
 @expand_groups
 def evaluate(
     model: Model,
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
-    threshold: Threshold = None,
     output: _Output,
+    measures: MeasureOptions,
     table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
@@ -63,14 +83,28 @@ def evaluate(
 
     chmcnn evaluate model/ genes.csv --hierarchy go.obo --annotations goa.gaf.gz
 
-    chmcnn evaluate model/ test.csv --threshold hierarchical_f
+    chmcnn evaluate model/ test.csv --threshold hierarchical_f --metric precision@5 --metric my_measures:gain
+
+    chmcnn evaluate model/ proteins.csv --id-column protein --information IA.tsv --known known.tsv
     """
     from chmcnn import evaluation
+    from chmcnn.datasets import read_information
+    from chmcnn.metrics import find_measures
 
     output.check(".json", ".csv")
-    classifier = _data.load_model(model, compute.device, threshold)
+    wanted, accretion, known = find_measures(measures.metric or ()), measures.information, measures.known
+    classifier = _data.load_model(model, compute.device, measures.threshold)
     X, Y = _data.read_labelled(classifier, data, table, call)
-    result = evaluation.evaluate(classifier, X, Y, data, progress=not call.quiet)
+    result = evaluation.evaluate(
+        classifier,
+        X,
+        Y,
+        data,
+        information=None if accretion is None else read_information(accretion, classifier.hierarchy_),
+        known=None if known is None else _read_known(known, X, classifier),
+        measures=wanted,
+        progress=not call.quiet,
+    )
     if output.output is not None:
         _output.write(output.output, _format(result, output.output.suffix.lower()))
         call.notify(f"Figures: {output.output}")
@@ -96,6 +130,16 @@ def _create_page(
     }
     origin = Origin(title=f"chmcnn: {result.title}", facts=facts, command=call.command, rows="test rows")
     return page(model, Table(X, Y, model.hierarchy_), result, origin)
+
+
+def _read_known(path: Path, X: Features, model: CHMCNNClassifier) -> LabelsLike:
+    """Read what was known before, by the ids of the rows."""
+    from chmcnn.datasets import read_known
+
+    index = getattr(X, "index", None)
+    if index is None or index.name is None:
+        raise ChmcnnError("--known finds rows by their ids: name their column with --id-column.")
+    return read_known(path, [str(name) for name in index], model.hierarchy_)
 
 
 def _format(result: Evaluation, suffix: str) -> str:

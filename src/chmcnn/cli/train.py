@@ -59,6 +59,7 @@ def train(
     model = CHMCNNClassifier(
         hierarchy,
         **settings,
+        path_separator=table.path_separator,
         evaluated=parts.evaluated,
         device=compute.device,
         random_state=compute.seed,

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from chmcnn import _wording
 from chmcnn.datasets.columns import list_kinds
+from chmcnn.datasets.stratification import stratify
 from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import DatasetError
 from chmcnn.hierarchy import Hierarchy, label_matrix
@@ -245,11 +246,25 @@ class Dataset:
         return f"Dataset({self.title}: {rows} rows, {features}, {self.hierarchy!r})"
 
 
-def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
-    """Split the rows at random into parts of the given shares, which add up to 1.
+def split(table: Table, *shares: float, seed: int = 0, stratified: bool = True) -> tuple[Table, ...]:
+    """Split the rows into parts of the given shares, which add up to 1.
 
     Rows keep their order in each part. The same seed gives the same parts.
 
+    Parameters
+    ----------
+    table
+        The rows.
+    shares
+        Share of each part.
+    seed
+        Decides which rows come where.
+    stratified
+        Whether every class has the same share of its rows in a part, as far as possible: see `stratify`. A class with
+        few rows has them in the largest part. Otherwise rows are drawn at random.
+
+    Examples
+    --------
     >>> from chmcnn import Hierarchy
     >>> table = Table(np.eye(10), [{"a"}] * 10, Hierarchy.from_paths(["a"]))
     >>> split(table, 0.7, 0.3)
@@ -265,6 +280,8 @@ def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
     if any(start == end for start, end in pairwise(ends)):
         rows = _wording.count(len(table), "row")
         raise DatasetError(f"{rows} cannot be split into shares of {shares}: a part would be empty.")
+    if stratified:
+        return tuple(map(table.take, stratify(table.Y, np.diff(ends).tolist(), seed)))
     order = np.random.default_rng(seed).permutation(len(table))
     return tuple(table.take(np.sort(order[start:end])) for start, end in pairwise(ends))
 

@@ -33,7 +33,10 @@ def read_label_sets(
     ]
     if hierarchy is None:
         hierarchy = _hierarchy_from_paths(raw, label_sets, column, path_separator)
-        label_sets = [{trim_path(name, path_separator) for name in names} for names in label_sets]
+    if path_separator:
+        label_sets = [
+            {name if name in hierarchy else trim_path(name, path_separator) for name in names} for names in label_sets
+        ]
     _refuse_unknown(raw, label_sets, hierarchy, column)
     return label_sets, hierarchy
 

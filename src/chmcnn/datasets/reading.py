@@ -78,7 +78,7 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     separator
         Separator between labels.
     path_separator
-        Separator between the parts of a label that is a path.
+        Separator between the parts of a label that is a path; spaces around it do not count.
     id_column
         Name or position of a column with the names of the rows, which is not a feature.
     categorical

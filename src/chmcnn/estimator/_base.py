@@ -13,8 +13,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from chmcnn import metrics
+from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator._predicting import Predictor
+from chmcnn.estimator._predicting import Predictor, Threshold
 from chmcnn.estimator._thresholds import tune
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
@@ -42,6 +43,25 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        validation: float = 0.2,
+        threshold: Threshold = 0.5,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
+        evaluated: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.validation = validation
+        self.threshold = threshold
+        self.preprocess = preprocess
+        self.path_separator = path_separator
+        self.evaluated = evaluated
+        self.random_state = random_state
 
     # Implemented by each system
 
@@ -171,7 +191,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
                 check(name, value)
 
     def _split(self, X: Features, labels: NDArray[np.bool_], validation_data: Features) -> tuple[Rows, Rows | None]:
-        """Return training and validation rows, passed or drawn by the seed; None if drawn rows have no label."""
+        """Return training and validation rows, passed or drawn, stratified; None if drawn rows have no label."""
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 kind = type(validation_data).__name__
@@ -179,8 +199,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             valid_labels = self._to_labels(*validation_data)
             return self._fit_transform_rows(X, labels), self._to_rows(validation_data[0], valid_labels)
         size = round(self.validation * len(labels))
-        order = np.random.default_rng(self.seed_).permutation(len(labels))
-        train, valid = np.sort(order[size:]), np.sort(order[:size])
+        train, valid = stratify(labels, (len(labels) - size, size), self.seed_)
         if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, valid)):
             return self._fit_transform_rows(X, labels), None
         rows = self._fit_transform_rows(_safe_indexing(X, train), labels[train])

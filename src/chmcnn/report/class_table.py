@@ -8,7 +8,6 @@ import math
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
