@@ -88,8 +88,9 @@ def _find_row(name: str, ids: pd.Index[Any], data: str) -> int:
         return int(found[0])
     if name.isdecimal() and int(name) < len(ids):
         return int(name)
-    if isinstance(ids, pd.RangeIndex):
-        raise ChmcnnError(f"--row is {name}, but {data} has {count(len(ids), 'row')}, counted from 0.")
+    if name.isdecimal():
+        other = "" if isinstance(ids, pd.RangeIndex) else f" No row has the id {name!r}."
+        raise ChmcnnError(f"--row is {name}, but {data} has {count(len(ids), 'row')}, counted from 0.{other}")
     near = nearest(name, known.tolist())
     hint = f" Did you mean {near!r}?" if near else ""
     raise ChmcnnError(f"--row is {name!r}, but no row of {data} has this id.{hint}")
