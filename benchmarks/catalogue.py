@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.shapes import data_folder
 from chmcnn._io.files import atomic
 from chmcnn.datasets import arff
-from chmcnn.datasets.dataset import ROOTS
+from chmcnn.datasets.catalogue import ROOTS
 from chmcnn.datasets.download import blob_id
 
 TARGET = Path(__file__).parent.parent / "src" / "chmcnn" / "datasets" / "catalogue.json"

@@ -35,10 +35,11 @@ GRID: list[dict[str, Any]] = [
     {},
     {"dropout": 0.6},
     {"dropout": 0.4},
-    {"batch_size": 256, "learning_rate": 3e-3},
     {"widths": (1024,)},
-    {"learning_rate": 1e-3},
     {"widths": ()},
+    {"learning_rate": 2e-3},
+    {"epochs": 20},
+    {"schedule": "constant", "epochs": 50},
 ]
 NEIGHBOURS = 15
 Scores = NDArray[np.float32]

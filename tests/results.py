@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from chmcnn._io import results
-from chmcnn.comparison._runs import Figures, Run, RunSpec, versions
+from chmcnn.comparison._figures import Figures
+from chmcnn.comparison._runs import Run, RunSpec, versions
 from chmcnn.comparison._summary import Comparison, summarise
 
 WHY = "this system takes one path for each row"
@@ -28,7 +29,7 @@ def summed_up(  # the defaults are those of a comparison on one data set
     for dataset in datasets:
         for place, system in enumerate(systems):
             for number in range(repeats):
-                where = {"fold": number, "folds": repeats} if folds else {"seed": number}
+                where: dict[str, Any] = {"fold": number, "folds": repeats} if folds else {"seed": number}
                 score = 0.8 - apart * place + random.normal(0, 0.004)
                 figures = Figures(score, 0.5, 10, 7, 0.01, 0, 10.0, 0.1, 1000 if place else None, 30.0, 1)
                 lacks = (dataset, system) in lacking and number == repeats - 1

@@ -9,9 +9,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.estimator.models import DATA, QUICK, fitted
 
 from chmcnn import CHMCNNClassifier
+from tests.estimator.models import DATA, QUICK, fitted
 
 NOT_FOR_A_HIERARCHY = {
     "check_classifiers_train": "predicts a matrix of 0 and 1 for all classes, not one class a row",

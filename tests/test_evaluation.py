@@ -1,4 +1,7 @@
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
@@ -55,3 +58,42 @@ def test_machines_read_names_of_figures(evaluation: Evaluation) -> None:
     assert set(facts["levels"][0]) == {"classes", "auprc", "precision", "recall", "f"}
     assert set(next(iter(facts["by_class"].values()))) == {"rows", "auprc", "precision", "recall", "f"}
     assert '"low"' in dumps(facts)
+
+
+def test_examples_go_from_the_best_to_the_worst_row(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
+    predicted, scores = model.predict(TEST.X).astype(bool), model.predict_proba(TEST.X)
+    both = 2 * (TEST.Y & predicted).sum(axis=1) / (TEST.Y.sum(axis=1) + predicted.sum(axis=1))
+    shown = [example.f for example in evaluation.examples]
+    assert shown == sorted(shown, reverse=True)
+    assert (shown[0], shown[-1]) == pytest.approx((both.max(), both.min()))
+    for example in evaluation.examples:
+        row = int(example.row.removeprefix("row "))
+        named = {each.name: each for each in example.answers}
+        either = {DATA.hierarchy.classes[at] for at in np.flatnonzero(TEST.Y[row] | predicted[row])}
+        assert set(named) == {name for name in either if not either & set(DATA.hierarchy.descendants(name))}
+        assert sum(example.others.values()) == len(either) - len(named)
+        for name, each in named.items():
+            at = DATA.hierarchy.index(name)
+            expected = {(True, True): "right", (False, True): "wrong", (True, False): "missed"}
+            assert each.verdict == expected[bool(TEST.Y[row, at]), bool(predicted[row, at])]
+            assert each.score == pytest.approx(scores[row, at])
+
+
+def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> None:
+    counted = np.array(DATA.hierarchy.classes) != DATA.hierarchy.classes[0]
+    model = CHMCNNClassifier(DATA.hierarchy, epochs=1, evaluated=counted, random_state=0)
+    model.fit(DATA.train.X, DATA.train.Y)
+    X = pd.DataFrame(TEST.X, index=[f"gene {number}" for number in range(len(TEST.Y))])
+    examples = evaluate(model, X, TEST.Y, "test", repeats=1).examples
+    assert all(example.row.startswith("gene ") for example in examples)
+    assert DATA.hierarchy.classes[0] not in {each.name for example in examples for each in example.answers}
+    one = evaluate(model, X[:1], TEST.Y[:1], "test", repeats=1).examples
+    assert [example.row for example in one] == ["gene 0"]
+
+
+def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
+    strict = copy.copy(model).set_params(threshold=1.0)  # nothing is predicted
+    truth = np.zeros_like(TEST.Y[:5])
+    examples = evaluate(strict, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
+    assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
+    assert {each.verdict for each in examples[0].answers} == {"missed"}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.guides import run_guide
 
 ROOT = Path(__file__).parents[1]

@@ -9,13 +9,13 @@ import pytest
 import torch
 import torch.optim.swa_utils
 from scipy.sparse import csr_array
-from tests.untyped import untyped
 from torch import Tensor, nn
 
 from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
 from chmcnn.constraint import max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.nn import MLP, MaxConstraint, MCLoss, SparseMLP, to_sparse_tensor
+from tests.untyped import untyped
 
 HIERARCHY = random_hierarchy(60, edges=90, depth=6)
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scikit_posthocs import posthoc_nemenyi_friedman
 from scipy import stats
-from tests.untyped import untyped
 
 from chmcnn import ScoreError, significance
 from chmcnn.experiments import published
+from tests.untyped import untyped
 
 TABLE_2 = published.auprc().drop(columns="DHN")
 SMALL = pd.DataFrame({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.6, 0.6], "c": [0.1, 0.2, 0.3]}, index=["x", "y", "z"])

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chmcnn.training import Loss
+
 
 class CHMCNNClassifier(NeuralClassifier):
     """Hierarchical multi-label classification with C-HMCNN(h): predictions never contradict the hierarchy.
@@ -26,7 +28,7 @@ class CHMCNNClassifier(NeuralClassifier):
         classes. A module is copied for each training. By default fully connected layers.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each.
-    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
+    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging, max_minutes
         See `chmcnn.training.Settings`.
     precision
         ``"float32"``, or ``"bfloat16"`` for half precision by torch's autocast.
@@ -36,7 +38,10 @@ class CHMCNNClassifier(NeuralClassifier):
         Share of the rows for early stopping and tuning thresholds, if ``fit`` gets no validation data. 0 trains all
         epochs.
     threshold
-        Lowest score at which a class is predicted: a number, or ``"tune"`` for the best F1 of each class.
+        Lowest score at which a class is predicted: a number, or tuned on validation rows. ``"tune"`` has a threshold
+        for each class, with its best F1; ``"hierarchical_f"`` and ``"fmax"`` have one for all classes, with the best
+        hierarchical F or Fmax. ``set_params`` and the argument of ``predict`` change it after training: all three are
+        tuned in every training with validation rows.
     preprocess
         Whether to standardise the features. Categories, dates and texts are always encoded and missing numbers imputed:
         see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer or pipeline that a model folder can keep,
@@ -44,11 +49,12 @@ class CHMCNNClassifier(NeuralClassifier):
     path_separator
         Separator in labels that are paths; spaces around it do not count.
     evaluated
-        Mask of the classes that count in the loss and in scores. By default all except the roots of the benchmarks.
+        Mask of the classes that count in the loss and in measures; by default all. A class that does not count has no
+        output of its own: its score is the highest of the classes below it that count, or 0 if there are none.
     device
         Torch device; ``"auto"`` is an accelerator if one is available.
     random_state
-        Seed; the same seed gives the same weights.
+        Seed; the same seed gives the same weights, unless ``max_minutes`` ends the training.
     checkpoint
         Folder for the state of the training after each epoch. An interrupted training resumes from it.
     verbose
@@ -61,11 +67,15 @@ class CHMCNNClassifier(NeuralClassifier):
     network_ : torch module
         The trained network.
     thresholds_ : (classes,) array
-        Lowest score at which each class is predicted.
+        Lowest score at which each class is predicted, by ``threshold``.
+    tuned_thresholds_ : dict
+        The thresholds of each way to tune them; empty without validation rows.
     history_ : tuple of Epoch
         Result of each epoch.
     best_epoch_, best_score_
         Epoch with the best AU(PRC) on validation data, and its AU(PRC).
+    notice_ : str
+        What ``max_minutes`` did not suffice for; empty if the training ended by itself.
 
     Examples
     --------
@@ -80,6 +90,6 @@ class CHMCNNClassifier(NeuralClassifier):
 
     has_sparse_network = True
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> MCLoss:
+    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
-        return loss.to(self.device_)
+        return self._separate_uncounted(loss).to(self.device_)

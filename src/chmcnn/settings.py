@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 
 class Domain(NamedTuple):
-    """The values that a setting may have: the type of its option, in words, and as a test."""
+    """The values that a setting may have: the type of its option, in words, as a test, and as few words for a help."""
 
     type: type
     expected: str
     allows: Callable[[Any], bool]
+    range: str = ""  # empty for a switch
 
 
 def _is_number(value: object) -> bool:
@@ -40,12 +41,18 @@ def _is_integer(value: object) -> bool:
 
 
 def _integer(least: int) -> Domain:
-    return Domain(int, f"an integer, {least} or more", lambda value: _is_integer(value) and value >= least)
+    within = f"{least} or more"
+    return Domain(int, f"an integer, {within}", lambda value: _is_integer(value) and value >= least, within)
+
+
+def _number(within: str, allows: Callable[[float], bool], kind: str = "a finite number,") -> Domain:
+    return Domain(float, f"{kind} {within}", lambda value: _is_number(value) and allows(value), within)
 
 
 def choice(*names: str) -> Domain:
     """Return the domain of a setting that is one of some names."""
-    return Domain(str, " or ".join(map(repr, names)), lambda value: isinstance(value, str) and value in names)
+    expected, within = " or ".join(map(repr, names)), " or ".join(names)
+    return Domain(str, expected, lambda value: isinstance(value, str) and value in names, within)
 
 
 def _is_class_weight(value: object) -> bool:
@@ -54,9 +61,9 @@ def _is_class_weight(value: object) -> bool:
     return isinstance(value, str) and value == "balanced"
 
 
-_SHARE = Domain(float, "a number from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
-_POSITIVE = Domain(float, "a finite number above 0", lambda value: _is_number(value) and value > 0)
-_NOT_NEGATIVE = Domain(float, "a finite number, 0 or more", lambda value: _is_number(value) and value >= 0)
+_SHARE = _number("0 to below 1", lambda value: 0 <= value < 1, "a number from")
+_POSITIVE = _number("above 0", lambda value: value > 0, "a finite number")
+_NOT_NEGATIVE = _number("0 or more", lambda value: value >= 0)
 _BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
 _WIDTHS = Domain(
     list,
@@ -64,11 +71,30 @@ _WIDTHS = Domain(
     lambda value: isinstance(value, list | tuple) and all(map(_integer(1).allows, value)),
 )
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
+ABOVE_ZERO = _integer(1)
+PROBABILITY = Domain(float, "a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+_TUNED = ("tune", "hierarchical_f", "fmax")
 _THRESHOLD = Domain(
     float,
-    "'tune', or a number from 0 to 1",
-    lambda value: (isinstance(value, str) and value == "tune") or (_is_number(value) and 0 <= value <= 1),
+    "a number from 0 to 1, 'tune', 'hierarchical_f' or 'fmax'",
+    lambda value: (isinstance(value, str) and value in _TUNED) or PROBABILITY.allows(value),
 )
+
+
+def read_threshold(text: str) -> float | str:
+    """Return the threshold that an option names.
+
+    >>> read_threshold("0.3"), read_threshold("fmax")
+    (0.3, 'fmax')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+THRESHOLD_TEXT = Domain(str, _THRESHOLD.expected, lambda text: _THRESHOLD.allows(read_threshold(text)))
+"""A threshold as text: the value of an option."""
 
 
 class Option(NamedTuple):
@@ -89,29 +115,30 @@ class Setting:
     group: str = "How to train"
     default: Any = None  # None: the preset decides
     option: Option | None = None  # None: the option has the name and the values of the setting
+    shortcut: Option | None = None  # a second option for some of its values
     unsearched: str = ""  # why a search takes one value of it only
 
 
 _STOPPING, _CLASSES, _NETWORK = "When to stop", "Classes", "The network"
 SETTINGS: dict[str, Setting] = {
-    "preset": Setting(
-        choice("default", "paper"), "Recipe for all settings that are not given: default or paper.", default="default"
-    ),
+    "preset": Setting(choice("default", "paper"), "Recipe for all settings that are not given.", default="default"),
     "epochs": Setting(_integer(1), "Maximum number of epochs."),
     "batch_size": Setting(_integer(1), "Rows per step."),
     "learning_rate": Setting(_POSITIVE, "Learning rate of Adam."),
     "weight_decay": Setting(_NOT_NEGATIVE, "Weight decay of Adam."),
-    "schedule": Setting(
-        choice("constant", "cosine"), "Course of the learning rate: constant, or cosine to decay it to 0."
-    ),
+    "schedule": Setting(choice("constant", "cosine"), "Course of the learning rate; cosine decays it to 0."),
     "averaging": Setting(
         _NOT_NEGATIVE, "Epochs in the moving average of the weights that is validated and kept; 0 for no average."
     ),
-    "precision": Setting(
-        choice("float32", "bfloat16"), "Precision of the network: float32 or bfloat16.", default="float32"
-    ),
+    "precision": Setting(choice("float32", "bfloat16"), "Precision of the network.", default="float32"),
     "preprocess": Setting(_BOOLEAN, "Standardise the features.", default=True),
     "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
+    "max_minutes": Setting(
+        _POSITIVE,
+        "Minutes after which the training stops and keeps the best weights so far; no limit if not given.",
+        _STOPPING,
+        unsearched="settings are compared after the same time",
+    ),
     "validation": Setting(
         _SHARE,
         "Share of the training rows to validate on; 0 trains for all epochs.",
@@ -130,14 +157,22 @@ SETTINGS: dict[str, Setting] = {
     ),
     "threshold": Setting(
         _THRESHOLD,
-        "Score from which a class is predicted, or 'tune' for the best F1 of each class.",
+        "Score from which a class is predicted. Tuned on validation rows: 'tune' has one threshold per class, for its "
+        "best F1; 'hierarchical_f' and 'fmax' have one for all, for the best hierarchical F or Fmax.",
         _CLASSES,
         default=0.5,
         option=Option(
+            "threshold",
+            THRESHOLD_TEXT,
+            read_threshold,
+            "Score from which a class is predicted; or tuned on validation rows: tune (one per class), hierarchical_f "
+            "or fmax (one for all classes).",
+        ),
+        shortcut=Option(
             "tune_thresholds",
             _BOOLEAN,
             lambda tune: "tune" if tune else 0.5,
-            "Tune a threshold for each class, or use 0.5 for all.",
+            "--threshold tune, or 0.5.",
         ),
         unsearched="the AU(PRC) does not depend on it",
     ),

@@ -143,3 +143,92 @@ def test_the_preset_is_for_all_systems_that_have_one() -> None:
 
 def test_help_shows_examples(tmp_path: Path) -> None:
     assert "chmcnn compare my.csv --hierarchy edges.csv --folds 5" in run("compare", "--help", cwd=tmp_path).stdout
+
+
+MODULE = """
+import numpy as np
+
+class {name}:
+    def __init__(self, constant=0.5):
+        self.constant = constant
+    def fit(self, X, Y):
+        self.classes = Y.shape[1]
+    def predict_proba(self, X):
+        return np.full((len(X), self.classes), self.constant) {broken}
+
+def spread(Y, scores):
+    return float(scores.std())
+"""
+
+
+@pytest.mark.parametrize("start", [("-m", "chmcnn"), ("-c", "from chmcnn.cli import main; main()")])
+def test_a_system_of_the_working_folder_is_compared(tmp_path: Path, start: tuple[str, ...]) -> None:
+    """The second way is that of the installed command: the working folder is not among the places of modules."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "mine_in_work.py").write_text(MODULE.format(name="Mine", broken=""))
+    words = ["compare", "digits", "--systems", "mine_in_work:Mine,Logistic", "--seeds", "1", "--quiet", "--json"]
+    words += ["--metric", "auprc", "--metric", "mine_in_work:spread", "--metric", "precision@3", "-o", "out"]
+    words += ["--option", "Mine:constant=0.25", "--option", "Logistic:epochs=1", "--jobs", "2"]
+    safe = ["-P"] if start[0] == "-c" else []
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    done = subprocess.run(
+        [sys.executable, *safe, *start, *words],
+        cwd=tmp_path / "work",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [row["system"] for row in told["results"]] == ["Mine", "Logistic"]
+    assert [each["name"] for each in told["measures"]] == ["auprc", "spread", "precision@3"]
+    assert 0 < told["results"][0]["spread"] < 0.5
+    assert "reason" not in told["results"][0]
+    (path,) = (tmp_path / "work" / "out" / "runs").glob("digits-Mine-*")
+    cell = json.loads(path.read_text())["cell"]
+    assert (cell["own"], cell["options"]) == ("mine_in_work:Mine", {"constant": 0.25})
+
+
+def test_options_of_a_system_of_the_user_may_be_set_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "mine_by_path.py").write_text(MODULE.format(name="Mine", broken="[:, 0]"))
+    systems = ("--systems", "mine_by_path:Mine,Logistic", "--option", "all:epochs=1", "--seeds", "1", "--jobs", "1")
+    option = ("--option", "mine_by_path:Mine:constant=0.25", "--quiet")
+    done = run("compare", "digits", *systems, *option, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = " ".join(done.stdout.split())
+    assert "Mine has no result on digits: Mine returns scores of shape (500,); expected (500, 19)," in printed
+    (path,) = (tmp_path / "out" / "runs").glob("digits-Mine-*")
+    assert json.loads(path.read_text())["cell"]["options"] == {"constant": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ("--systems", "C-HMCNN,none_such:Mine"),
+            "'none_such:Mine': there is no module 'none_such', neither installed",
+        ),
+        (("--systems", "sklearn.neighbors:KNeighbours"), "has no 'KNeighbours'. Did you mean"),
+        (("--systems", "pathlib:Path"), "'pathlib:Path' is no system"),
+        (("--systems", "h+", "--metric", "fmaxx"), "Unknown measure 'fmaxx'. Did you mean 'fmax'? Measures: auprc"),
+        (("--systems", "h+", "--metric", "fmax", "--metric", "fmax"), "Measure 'fmax' is listed twice"),
+        (("--systems", "h+", "--metric", "precision@50"), "precision@50 is not defined on the test rows of digits"),
+        (("--systems", "h+", "--metric", "math:sqrt"), "'math:sqrt' has the parameters x; expected the true labels"),
+    ],
+)
+def test_unknown_systems_and_measures_are_told_before_anything_is_run(
+    tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    finished = run("compare", "digits", *arguments, "--quiet", "-o", "never", cwd=tmp_path)
+    assert finished.returncode == 2
+    assert told in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_every_system_and_measure(tmp_path: Path) -> None:
+    from chmcnn.baselines import SYSTEMS
+    from chmcnn.metrics import MEASURES
+
+    shown = " ".join(run("compare", "--help", cwd=tmp_path).stdout.replace("│", " ").split())
+    assert all(name in shown for name in (*SYSTEMS, *MEASURES, "precision@k", "recall@k"))

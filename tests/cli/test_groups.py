@@ -65,6 +65,7 @@ def test_an_unknown_omitted_field_and_two_options_of_one_name_are_refused() -> N
 @pytest.mark.parametrize("command", [train, search])
 def test_every_setting_is_an_option_of_train_and_search(command: object) -> None:
     names = {setting.option.name if setting.option else name for name, setting in SETTINGS.items()}
+    names |= {setting.shortcut.name for setting in SETTINGS.values() if setting.shortcut}
     assert callable(command)
     assert names <= set(inspect.signature(command).parameters)
     assert names | {"config"} == {parameter.name for parameter in TrainingOptions.parameters()}

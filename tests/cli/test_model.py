@@ -55,6 +55,19 @@ def test_scores_and_labels_of_new_rows(folder: Path) -> None:
     assert np.mean(np.array(said) == truth.to_numpy()) > 0.8
 
 
+def test_an_evaluation_may_have_a_page(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "evaluation.html"
+    ok("evaluate", "model", "test.csv", "--report", file, cwd=folder)
+    page = file.read_text()
+    for text in ("chmcnn evaluate model test.csv --report evaluation.html", "Examples", "learning_rate", "seed"):
+        assert text in page
+    assert "not trained on" not in page
+    assert "already exists" in run("evaluate", "model", "test.csv", "--report", file, cwd=folder).stderr
+    ok("evaluate", "model", "test.csv", "--report", file, "--force", cwd=folder)
+    refused = run("evaluate", "model", "test.csv", "--report", "page.pdf", cwd=folder)
+    assert "page.pdf ends in '.pdf'; expected .html" in refused.stderr
+
+
 def test_measures_as_a_table_and_for_machines(folder: Path) -> None:
     assert "violations" in ok("evaluate", "model", "test.csv", cwd=folder)
     found = json.loads(ok("evaluate", "model", "test.csv", "--json", cwd=folder))

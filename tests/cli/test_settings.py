@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,35 @@ OPTIONS = (
     *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
     *("--averaging", "2"),
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
+    *("--max-minutes", "60"),
     *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
 )
+
+
+RANGES = {
+    "--preset": "[default or paper; default: default]",
+    "--epochs": "[1 or more]",
+    "--learning-rate": "[above 0]",
+    "--weight-decay": "[0 or more]",
+    "--schedule": "[constant or cosine]",
+    "--max-minutes": "[above 0]",
+    "--validation-share": "[0 to below 1; default: 0.2]",
+    "--width": "[1 or more]",
+}
+
+
+@pytest.mark.parametrize("command", ["train", "search"])
+def test_the_help_has_the_range_of_each_option(folder: Path, command: str) -> None:
+    words = re.sub(r"[\s│]+", " ", run(command, "--help", cwd=folder).stdout)
+    for option, expected in RANGES.items():
+        text = words[words.rindex(f" {option} <") :]  # examples come before the options
+        assert expected in text[: text.index("]") + 1], option
+
+
+def test_every_option_that_is_not_a_switch_has_a_range() -> None:
+    for name, setting in SETTINGS.items():
+        domain = setting.option.domain if setting.option else setting.domain
+        assert bool(domain.range) == (domain.type is not bool), name
 
 
 def trained(folder: Path, output: Path, *options: str | Path) -> dict[str, Any]:
@@ -41,6 +69,7 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "precision": "bfloat16",
         "validation": 0.3,
         "patience": 1,
+        "max_minutes": 60.0,
         "refit": False,
         "threshold": "tune",
         "class_weight": "balanced",
@@ -48,6 +77,13 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "dropout": 0.1,
         "preprocess": True,
     }
+
+
+def test_a_training_that_runs_out_of_time_says_so_and_writes_the_model(folder: Path, tmp_path: Path) -> None:
+    done = run(*TABLE[:-1], "--max-minutes", "1e-9", "-o", tmp_path / "model", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "The time budget of 1e-09 minutes is over after 1 epoch: the weights of epoch 1 are kept." in done.stderr
+    assert json.loads((tmp_path / "model" / "model.json").read_text())["best epoch"] == 1
 
 
 def test_options_win_over_the_file_and_a_models_settings_are_such_a_file(folder: Path, tmp_path: Path) -> None:
@@ -88,7 +124,10 @@ def test_the_known_keys_are_parameters_of_the_estimator_and_know_every_preset() 
             '{"class_weight": {"dog": "2"}}',
             "class_weight is {'dog': '2'}; expected 'balanced', or weights",
         ),
-        ('{"threshold": "best"}', "threshold is 'best'; expected 'tune', or a number from 0 to 1."),
+        (
+            '{"threshold": "best"}',
+            "threshold is 'best'; expected a number from 0 to 1, 'tune', 'hierarchical_f' or 'fmax'.",
+        ),
         ("[1]", "expected an object of settings"),
         ('{"epochs": 1,\n }', ", line 2, column"),
     ],

@@ -15,7 +15,8 @@ from tests.results import write_runs
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
 from chmcnn._io import results
 from chmcnn.comparison import _runs
-from chmcnn.comparison._runs import Figures, PlannedRun, Run, RunSpec, collect, read
+from chmcnn.comparison._figures import Figures, measure_system
+from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, read
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import _presets
@@ -30,7 +31,7 @@ def run(spec: RunSpec, source: Source, folder: Path, **options: Any) -> Run | No
 
 def figures_of(seed: int) -> tuple[float, float | None, int | None, int]:
     """The figures of the run with another seed that do not depend on the machine."""
-    found = _runs._measure(replace(SPEC, seed=seed), SOURCE.split(seed))
+    found = measure_system(replace(SPEC, seed=seed), SOURCE.split(seed))
     return found.auprc, found.validation_auprc, found.best_epoch, found.violations_before
 
 
@@ -39,12 +40,12 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[RunSpec]:
     """The runs that were executed; each takes a moment, and is not really trained."""
     done: list[RunSpec] = []
 
-    def measure(spec: RunSpec, _parts: object) -> Figures:
+    def measure(spec: RunSpec, _parts: object, _measures: object) -> Figures:
         done.append(spec)
         time.sleep(0.2)
         return Figures(0.5, None, None, 3, 0.1, 0, 1.0, 0.1, None, None, 1)
 
-    monkeypatch.setattr(_runs, "_measure", measure)
+    monkeypatch.setattr(_runs, "measure_system", measure)
     return done
 
 
@@ -76,6 +77,7 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
         "refit": True,
         "schedule": "constant",
         "averaging": 4,
+        "max_minutes": None,
     }
     table = collect(tmp_path)
     assert table[["dataset", "system", "seed"]].to_numpy().tolist() == [["mine", "C-HMCNN", 0]]
@@ -178,7 +180,9 @@ def test_what_a_system_cannot_do_is_told_and_tried_again(
     assert done.reason.startswith(told)
     assert bool(done.trace) == told.startswith("TypeError")
     assert collect(tmp_path)["reason"].tolist() == [done.reason]
-    monkeypatch.setattr(_runs, "_measure", lambda *_: Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1))
+    monkeypatch.setattr(
+        _runs, "measure_system", lambda *_: Figures(0.5, None, None, 0, 0.0, 0, 1.0, 0.1, None, None, 1)
+    )
     again = run(spec, SOURCE, tmp_path)
     assert again is not None
     assert again.reason == ""

@@ -5,10 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from tests.untyped import untyped
 
-from chmcnn import DatasetError, OntologyError
-from chmcnn.datasets import annotate, obo
-from chmcnn.datasets.gaf import EXPERIMENTAL
+from chmcnn import DatasetError, Hierarchy, OntologyError
+from chmcnn.datasets import AnnotationSummary, annotate, obo
+from chmcnn.datasets.gaf import EVIDENCE_GROUPS, EXPERIMENTAL
 from chmcnn.datasets.gaf import read as read_gaf
 
 OBO = """[Term]
@@ -155,15 +156,19 @@ def test_bad_input_is_told(files: dict[str, Any]) -> None:
         annotate(**files, id_column="x")
     with pytest.raises(DatasetError, match=r"evidence is 'IDA'; expected a set of evidence codes, such as \{'IDA'\}"):
         annotate(**files, evidence="IDA")
-    with pytest.raises(DatasetError, match=r"has none of the evidence codes \['ida'\]; it has \['IDA', 'IEA'\]"):
-        annotate(**files, evidence={"ida"})
+    with pytest.raises(DatasetError, match=r"has none of the evidence codes \['IEP'\]; it has \['IDA', 'IEA'\]"):
+        annotate(**files, evidence={"IEP"})
+    with pytest.raises(DatasetError, match=r"'EXPERIMENTEL', which is neither .* did you mean 'EXPERIMENTAL'\?"):
+        annotate(**files, evidence={"IDA", "experimentel"})
+    with pytest.raises(DatasetError, match=r"unknown is 'ignore'; expected 'error' or 'skip'\."):
+        annotate(**files, unknown=untyped("ignore"))
     gaf = files["annotations"]
     gaf.write_text(line("YAL1", "GO:5"))
     with pytest.raises(DatasetError, match=r"has 1 gene of the features, but none with a usable annotation"):
         annotate(**files)
     for text, told in {
         "a\tb\n": "line 1: the line has 2 cells; expected 15 to 17, separated by tabs",
-        f"!x\n{line('YAL1', 'GO:7')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean 'GO:",
+        f"!x\n{line('YAL1', 'GO:7')}\n{line('YAL3', 'GO:1')}\n": "line 2, column 5: Unknown class 'GO:7'. Did you mean",
         line("", "GO:1"): "line 1, column 2: the gene product or its term is empty",
         line("YAL1", ""): "line 1, column 5: the gene product or its term is empty",
     }.items():
@@ -173,3 +178,124 @@ def test_bad_input_is_told(files: dict[str, Any]) -> None:
         assert str(caught.value).startswith(f"{gaf}, {told}")
     with pytest.raises(OntologyError, match="the file cannot be read: No such file"):
         list(read_gaf("nowhere.gaf"))
+
+
+def summarise(files: dict[str, Any], **options: Any) -> AnnotationSummary:
+    summaries: list[AnnotationSummary] = []
+    table = annotate(**files, **options, notify=summaries.append)
+    (summary,) = summaries
+    assert (summary.labelled, summary.classes) == (len(table), len(table.hierarchy))
+    ends = summary.used + summary.negated + summary.other_evidence + summary.obsolete + summary.unknown
+    assert ends == summary.matched <= summary.read
+    return summary
+
+
+def test_a_summary_says_what_became_of_everything(files: dict[str, Any]) -> None:
+    with files["features"].open("a") as file:
+        file.write("NEW6,1.0,a\n")
+    with files["annotations"].open("a") as file:
+        file.write("\n".join([line("YAL1", "HP:7"), line("NOBODY", "HP:8"), line("P7", "GO:1", symbol="CDC2"), ""]))
+    summary = summarise(files, unknown="skip", evidence={"IDA"}, part_of=True, least=2)
+    assert summary == AnnotationSummary(
+        source=str(files["annotations"]),
+        read=9,
+        matched=6,
+        used=2,
+        negated=1,
+        other_evidence=1,
+        obsolete=1,
+        unknown=1,
+        rows=6,
+        unmatched=1,
+        ambiguous=1,
+        labelled=2,
+        classes=1,
+        rare=2,
+    )
+    assert str(summary) == (
+        f"{files['annotations']}: 9 annotations, 6 of them of genes in the table: 2 used, 1 negated, 1 of other "
+        "evidence, 1 obsolete or in another namespace, 1 of an unknown term.\n"
+        "2 of 6 rows have labels, of 1 class: 1 gene is not in the file, 1 gene name of several gene products, "
+        "2 classes with too few rows left out."
+    )
+
+
+def test_replaced_terms_are_counted(files: dict[str, Any]) -> None:
+    summary = summarise(files)
+    assert (summary.used, summary.replaced, summary.unmatched) == (4, 1, 0)
+
+
+def test_unknown_terms_are_an_error_or_skipped(files: dict[str, Any]) -> None:
+    with files["annotations"].open("a") as file:
+        file.write("\n".join([line("YAL1", "GO:77"), line("YAL3", "GO:78"), ""]))
+    with pytest.raises(OntologyError, match=r"line 8, column 5: Unknown class 'GO:77'.* 1 other term .*unknown='skip'"):
+        annotate(**files)
+    assert summarise(files, unknown="skip").unknown == 2
+
+
+@pytest.mark.parametrize("unknown", ["error", "skip"])
+def test_annotations_of_another_ontology_are_told(files: dict[str, Any], unknown: str) -> None:
+    files["annotations"].write_text("\n".join([line("YAL1", "HP:0001"), line("YAL3", "HP:0002"), ""]))
+    with pytest.raises(
+        OntologyError, match=r"line 1, column 5: no term of these genes is in the ontology: .*'HP:0001'"
+    ):
+        annotate(**files, unknown=untyped(unknown))
+
+
+def test_groups_of_evidence_have_names(files: dict[str, Any]) -> None:
+    assert np.array_equal(annotate(**files, evidence=["experimental"]).Y, annotate(**files, evidence=EXPERIMENTAL).Y)
+    assert annotate(**files, evidence={"ELECTRONIC"}).X.index.tolist() == ["YAL3"]
+    codes = [code for group in EVIDENCE_GROUPS.values() for code in group]
+    assert len(codes) == len(set(codes))
+
+
+def test_a_table_of_genes_and_terms_will_do(files: dict[str, Any]) -> None:
+    table = files["annotations"].with_name("mine.tsv")
+    table.write_text("gene\tterm\tevidence\nYAL1\tGO:4\tIDA\nYAL3\tGO:20\tiea\n")
+    files["annotations"] = table
+    found = annotate(**files)
+    assert found.hierarchy.decode(found.Y, most_specific=True) == [{"GO:4"}, {"GO:2"}]
+    assert annotate(**files, evidence={"IEA"}).X.index.tolist() == ["YAL3"]
+    for text, told in {
+        "YAL1\tGO:4\n": "line 1, column 2: the first line is the header, but 'GO:4' is a term; put a header such as",
+        "gene\nYAL1\n": "line 1: expected a column of genes and a column of terms, but there is one column.",
+        "gene\tterm\nYAL1\n": "line 2: the row has 1 cell, but the header has 2.",
+        "gene\tterm\nYAL1\t\n": "line 2, column 2: the gene or its term is empty.",
+        "gene\tterm\nYAL1\tGO:9\nYAL3\tGO:1\n": "line 2, column 2: Unknown class 'GO:9'.",
+    }.items():
+        table.write_text(text)
+        with pytest.raises(OntologyError) as caught:
+            annotate(**files)
+        assert str(caught.value).startswith(f"{table}, {told}")
+    table.write_text("gene\tterm\nYAL1\tGO:4\n")
+    with pytest.raises(DatasetError, match="it has no evidence codes: leave out evidence="):
+        annotate(**files, evidence={"IDA"})
+
+
+def test_any_hierarchy_will_do(files: dict[str, Any]) -> None:
+    tree = Hierarchy.from_edges([("GO:1", "GO:20"), ("GO:1", "GO:4"), ("GO:1", "GO:3"), ("GO:1", "GO:5")])
+    files["ontology"].with_name("edges.json").write_text(tree.to_json())
+    for ontology in (tree, files["ontology"].with_name("edges.json")):
+        table = annotate(**files | {"ontology": ontology})
+        assert table.hierarchy.decode(table.Y, most_specific=True)[:2] == [{"GO:4"}, {"GO:20"}]
+
+
+def test_labels_for_the_classes_of_a_model(files: dict[str, Any]) -> None:
+    trained = annotate(**files, part_of=True, least=2).hierarchy
+    assert trained.classes == ("GO:1", "GO:2")
+    table = annotate(**files, part_of=True, hierarchy=trained)
+    assert table.hierarchy is trained
+    assert table.X.index.tolist() == ["YAL1", "CDC2", "OLD4"]  # YAL1 has GO:4, which is a part of GO:2
+    assert table.Y.astype(int).tolist() == [[1, 1], [1, 1], [1, 0]]
+    other = Hierarchy.from_edges([("GO:1", "GO:9")])
+    for classes, told in {
+        other: "has no class 'GO:9'",
+        trained.reversed: "has other edges between the classes",
+    }.items():
+        with pytest.raises(DatasetError, match=rf"The ontology {told}.* Use the ontology of the training"):
+            annotate(**files, hierarchy=classes)
+    with pytest.raises(DatasetError, match="least and hierarchy exclude each other"):
+        annotate(**files, part_of=True, hierarchy=trained, least=2)
+    files["annotations"].write_text(line("YAL1", "GO:3"))
+    with pytest.raises(DatasetError, match="No gene of the features has a class of the model"):
+        annotate(**files, part_of=True, hierarchy=trained)

@@ -88,15 +88,15 @@ def test_tables_that_do_not_fit_together_are_refused() -> None:
         Table(np.zeros((1, 1)), [{"d"}], TREE)
 
 
-def test_a_data_set_leaves_the_roots_out_of_what_is_evaluated() -> None:
+def test_all_classes_of_a_data_set_count_unless_it_says_otherwise() -> None:
     tree = Hierarchy.from_edges([("root", "GO0008150"), ("GO0008150", "GO0000001"), ("root", "other")])
     part = table(hierarchy=tree)
     data = Dataset("mine", part, part, part)
-    assert [name for name, counts in zip(tree, data.evaluated, strict=True) if counts] == ["GO0000001", "other"]
+    assert data.evaluated.all()
     with pytest.raises(ValueError, match="read-only"):
         data.evaluated[0] = True
-    own = Dataset("mine", part, part, part, evaluated=np.ones(len(tree), dtype=bool))
-    assert own.evaluated.all()
+    own = Dataset("mine", part, part, part, evaluated=tree.depths > 0)
+    assert own.evaluated.tolist() == [True, True, True, False]
     for wrong in (np.ones(2, dtype=bool), np.ones(4), np.array(["a"] * 4)):
         with pytest.raises(DatasetError, match=r"expected \(4,\) and bool, one for each class"):
             Dataset("mine", part, part, part, evaluated=untyped(wrong))

@@ -7,6 +7,7 @@ from scipy import sparse
 from tests.estimator.models import DATA, QUICK, fitted
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
+from chmcnn.datasets import stratify
 from chmcnn.hierarchy import _matrices
 
 
@@ -62,7 +63,8 @@ def test_validation_data_of_the_users_own() -> None:
 def test_validation_rows_do_not_shape_the_features() -> None:
     x = DATA.train.X.copy()
     first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
-    held = np.random.default_rng(0).permutation(len(x))[: round(0.2 * len(x))]
+    size = round(0.2 * len(x))
+    held = stratify(DATA.train.Y, (len(x) - size, size), 0)[1]
     x[held] += 100
     again = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(x, DATA.train.Y)
     assert np.array_equal(first.preprocessor_.means_, again.preprocessor_.means_)

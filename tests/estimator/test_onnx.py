@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,11 +9,11 @@ from tests.estimator.texts import LABELS, TABLE
 from chmcnn import CHMCNNClassifier
 
 
-@pytest.mark.parametrize("preprocess", [True, False])
-def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, preprocess: bool) -> None:
+@pytest.mark.parametrize("options", [{}, {"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1}])
+def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, options: dict[str, Any]) -> None:
     import onnxruntime
 
-    model = fitted(preprocess=preprocess)
+    model = fitted(**options)
     model.to_onnx(tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     x = DATA.test.X.astype(np.float32)

@@ -1,13 +1,18 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import f1_score
 from tests.estimator.models import DATA, QUICK, fitted
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, metrics
 from chmcnn.datasets.synthetic import learnable, random_hierarchy
-from chmcnn.estimator._thresholds import tune_thresholds
+from chmcnn.errors import ModelError
+from chmcnn.estimator._model_files import _restore_thresholds
+from chmcnn.estimator._thresholds import tune_single_threshold, tune_thresholds
 
 
 def test_the_best_f1_of_each_class_is_found() -> None:
@@ -58,3 +63,81 @@ def test_thresholds_are_tuned_with_a_network_that_has_not_seen_the_rows() -> Non
     for model in (tuned, kept):
         model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     assert np.array_equal(tuned.thresholds_, kept.thresholds_)
+
+
+def test_a_class_that_does_not_count_has_the_lowest_threshold_below_it() -> None:
+    tree = Hierarchy.from_edges([("root", "a"), ("root", "b"), ("a", "c"), ("c", "d")])
+    counted = np.array([name in {"a", "b"} for name in tree])
+    truth = tree.encode([{"a"}, {"b"}, {"d"}])
+    scores = np.array([[0.8, 0.1, 0, 0, 0.8], [0.2, 0.4, 0, 0, 0.4], [0.6, 0.1, 0, 0, 0.6]])
+    found = dict(zip(tree, tune_thresholds(truth, scores, tree, counted).tolist(), strict=True))
+    assert found == pytest.approx({"a": 0.4, "b": 0.25, "c": 0.4, "d": 0.4, "root": 0.25})
+
+
+def best_by_trying(measure: Any, truth: np.ndarray, scores: np.ndarray) -> float:
+    return max(float(measure(truth, scores >= threshold)) for threshold in np.arange(1, 1000) / 1000)
+
+
+def test_one_threshold_for_all_is_the_best_of_all_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    truth = random.random((50, 12)) < 0.2
+    truth[:5] = False
+    scores = (random.random((50, 12)) * 0.6 + truth * 0.4).astype(np.float32)
+    counted = np.arange(12) > 1
+    monkeypatch.setattr("chmcnn.estimator._thresholds._CELLS", 7000)  # several blocks
+    found = tune_single_threshold(truth, scores, counted)
+    at = found["hierarchical_f"]
+    ours = metrics.hierarchical(truth, scores >= at, classes=counted).f
+    assert ours == pytest.approx(
+        best_by_trying(lambda *both: metrics.hierarchical(*both, classes=counted).f, truth, scores)
+    )
+    best = metrics.fmax(truth, scores, classes=counted, steps=1000)
+    cut = np.where(scores >= found["fmax"], 1.0, 0.0)
+    assert metrics.fmax(truth, cut, classes=counted).value == pytest.approx(best.value)
+    assert tune_single_threshold(np.zeros((2, 12), dtype=bool), scores[:2], counted) == {
+        "hierarchical_f": 0.5,
+        "fmax": 0.5,
+    }
+
+
+def test_a_threshold_changes_after_training_and_is_saved(tmp_path: Path) -> None:
+    model = fitted()
+    X = DATA.test.X
+    assert set(model.tuned_thresholds_) == {"tune", "hierarchical_f", "fmax"}
+    options: dict[Any, Any] = {0.3: 0.3, **model.tuned_thresholds_}
+    for threshold, values in options.items():
+        expected = model.predict_proba(X) >= values
+        assert np.array_equal(model.predict(X, threshold=threshold), expected)
+        assert model.predict_labels(X, threshold=threshold) == DATA.hierarchy.decode(expected)
+        assert [len(row) for row in model.explain(X, threshold=threshold)] == expected.sum(axis=1).tolist()
+        model.set_params(threshold=threshold)
+        assert np.array_equal(model.predict(X), expected)
+        model.save(tmp_path / "model", force=True)
+        loaded = CHMCNNClassifier.load(tmp_path / "model")
+        assert np.array_equal(loaded.predict(X), expected)
+        assert np.array_equal(loaded.set_params(threshold=0.9).predict(X), model.predict(X, threshold=0.9))
+
+
+def test_a_threshold_that_was_never_tuned_is_told() -> None:
+    model = fitted(validation=0)
+    with pytest.raises(ChmcnnError, match="threshold is 'fmax', but the model has no thresholds tuned"):
+        model.predict(DATA.test.X, threshold="fmax")
+    model.set_params(threshold="tune")
+    with pytest.raises(ChmcnnError, match="use a number, or train with validation rows and threshold='tune'"):
+        model.predict_labels(DATA.test.X)
+    with pytest.raises(ChmcnnError, match="threshold is 2; expected a number from 0 to 1"):
+        model.explain(DATA.test.X, threshold=2)
+    with pytest.raises(ChmcnnError, match="threshold='hierarchical_f' needs validation rows"):
+        fitted(validation=0, threshold="hierarchical_f")
+    with pytest.raises(NotFittedError):
+        CHMCNNClassifier(DATA.hierarchy).predict_labels(DATA.test.X)
+    assert not hasattr(CHMCNNClassifier(DATA.hierarchy), "thresholds_")
+
+
+def test_thresholds_of_an_older_model_file_are_those_of_its_parameter() -> None:
+    values = torch.linspace(0, 1, len(DATA.hierarchy), dtype=torch.float64)
+    assert _restore_thresholds(fitted(epochs=1), {"thresholds": values}) == {}
+    restored = _restore_thresholds(fitted(epochs=1, threshold="tune"), {"thresholds": values})
+    assert np.array_equal(restored["tune"], values.numpy())
+    with pytest.raises(ModelError, match=r"thresholds fmax have shape \(2,\); expected 15"):
+        _restore_thresholds(fitted(epochs=1), {"thresholds.fmax": values[:2]})

@@ -1,15 +1,16 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from cafaeval.evaluation import cafa_eval
+from cafaeval.evaluation import cafa_eval, compute_metrics, normalize
 from sklearn.metrics import f1_score
 
 from chmcnn import ScoreError
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.metrics import fmax, information_content, smin
+from chmcnn.metrics import _inputs, fmax, information_content, smin
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -45,6 +46,8 @@ def test_fmax_and_smin_are_those_of_cafa_evaluator(tmp_path: Path, seed: int) ->
     )
     assert fmax(truth, scores).value == pytest.approx(best["f"]["f"].iloc[0], abs=1e-9)
     assert smin(truth, scores, content).value == pytest.approx(every["s_w"].min(), abs=1e-9)
+    weighted = fmax(truth, scores, information=content).value
+    assert weighted == pytest.approx(best["f_w"]["f_w"].iloc[0], abs=1e-9)
 
 
 def test_the_best_threshold_is_given() -> None:
@@ -72,3 +75,54 @@ def test_bad_input_is_told() -> None:
         smin([[1, 0]], [[0.1, 0.2]], [1, np.inf])
     with pytest.raises(ScoreError, match="steps is 1"):
         fmax([[1, 0]], [[0.1, 0.2]], steps=1)
+
+
+def cafa_best_f(truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> float:
+    """Fmax of CAFA's evaluator on matrices."""
+    thresholds = np.arange(0.01, 1, 0.01)
+    of = SimpleNamespace
+    columns = np.arange(truth.shape[1])
+    found = compute_metrics(of(matrix=scores), of(matrix=truth), thresholds, columns, weights, n_cpu=1)
+    rows = np.full(len(thresholds), len(truth))
+    return float(normalize(found, "all", thresholds, rows, "cafa")["f"].max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_known_annotations_are_left_out_as_in_cafas_partial_knowledge(seed: int, weighted: bool) -> None:
+    random = np.random.default_rng(seed)
+    truth, known = random.random((40, 12)) < 0.4, random.random((40, 12)) < 0.4
+    scores = np.round(random.random((40, 12)), 3)
+    weights = np.where(random.random(12) < 0.2, 0, random.random(12) * 5) if weighted else None
+    new = truth & ~known
+    rows = new.any(axis=1)
+    expected = cafa_best_f(new[rows], np.where(known, 0, scores)[rows], weights)
+    assert fmax(truth, scores, information=weights, known=known).value == pytest.approx(expected)
+    content = np.ones(12) if weights is None else weights
+    left_out = smin(truth, scores, content, known=known)
+    assert left_out == pytest.approx(smin(new[rows], np.where(known, 0, scores)[rows], content))
+
+
+def test_blocks_and_selected_classes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    truth, known, scores = random.random((20, 8)) < 0.4, random.random((20, 8)) < 0.3, random.random((20, 8))
+    weights, some = random.random(8), [1, 5, 6]
+
+    def measure() -> list[tuple[float, float]]:
+        return [
+            fmax(truth, scores, information=weights, known=known, classes=some),
+            smin(truth, scores, weights, known=known, classes=some),
+            fmax(truth, scores),
+        ]
+
+    before = measure()
+    assert before[0] == fmax(truth[:, some], scores[:, some], information=weights[some], known=known[:, some])
+    monkeypatch.setattr(_inputs, "_CELLS_AT_ONCE", 10)
+    assert [part for best in measure() for part in best] == pytest.approx([part for best in before for part in best])
+
+
+def test_known_annotations_that_leave_nothing_are_told() -> None:
+    with pytest.raises(ScoreError, match="Every label is known before: there is nothing to measure"):
+        fmax([[1, 0]], [[0.1, 0.2]], known=[[1, 0]])
+    with pytest.raises(ScoreError, match=r"Y has shape \(1, 2\) and the scores \(1, 3\)"):
+        fmax([[1, 0]], [[0.1, 0.2]], known=[[1, 0, 0]])

@@ -12,7 +12,7 @@ from torch import nn
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.estimator._thresholds import tune_thresholds
+from chmcnn.estimator._thresholds import tune
 
 
 def random_model(seed: int, classes: int, extra: int, scale: float) -> tuple[CHMCNNClassifier, np.ndarray]:
@@ -38,9 +38,9 @@ def test_every_path_is_free_of_violations(tmp_path: Path, seed: int, classes: in
     hierarchy = model.hierarchy_
     random = np.random.default_rng(seed)
     truth = hierarchy.close(random.random((20, classes)) < 0.2)
-    tuned = tune_thresholds(truth, model.predict_proba(x), hierarchy)
-    for thresholds in (np.full(classes, 0.5), np.full(classes, random.random()), tuned):
-        model.thresholds_ = thresholds
+    model.tuned_thresholds_ = tune(truth, model.predict_proba(x), hierarchy)
+    for threshold in (0.5, random.random(), *model.tuned_thresholds_):
+        model.set_params(threshold=threshold)
         assert len(hierarchy.violations(model.predict_proba(x))) == 0
         assert len(hierarchy.violations(model.predict(x))) == 0
         for labels in model.predict_labels(x):

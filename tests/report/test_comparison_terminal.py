@@ -3,7 +3,8 @@
 import pytest
 from tests.results import WHY, summed_up
 
-from chmcnn.comparison._runs import Figures, Run, RunSpec
+from chmcnn.comparison._figures import Figures
+from chmcnn.comparison._runs import Run, RunSpec
 from chmcnn.report.comparison_terminal import ComparisonDisplay, print_comparison, score_rows
 
 MANY = [f"data{number}" for number in range(6)]

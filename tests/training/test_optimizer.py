@@ -34,21 +34,20 @@ def test_a_step_changes_only_the_rows_of_a_batch_and_is_larger_for_a_rare_one() 
 
 
 def test_rows_have_the_step_of_adagrad_and_other_parameters_that_of_adamw() -> None:
-    network = nn.ModuleDict({"table": nn.Embedding(2, 4, sparse=True), "rest": nn.Linear(4, 1)})
-    twin = nn.Linear(4, 1)
-    twin.load_state_dict(network["rest"].state_dict())
-    optimizer = create_optimizer(network, SETTINGS, "cpu")
+    table, rest, twin = nn.Embedding(2, 4, sparse=True), nn.Linear(4, 1), nn.Linear(4, 1)
+    twin.load_state_dict(rest.state_dict())
+    optimizer = create_optimizer(nn.Sequential(table, rest), SETTINGS, "cpu")
     reference = torch.optim.AdamW(twin.parameters(), lr=1e-2, weight_decay=0.1)
-    row, total = network["table"].weight[0].detach().clone(), 0.0
+    row, total = table.weight[0].detach().clone(), 0.0
     for _ in range(3):
         twin(row).square().sum().backward()
         error = 2 * twin(row).detach()
         gradient = error * twin.weight[0].detach()
         total += float(gradient.square().mean())
         row = row - 0.5 * gradient / total**0.5
-        network["rest"](network["table"](torch.tensor(0))).square().sum().backward()
+        rest(table(torch.tensor(0))).square().sum().backward()
         for step in (optimizer, reference):
             step.step()
             step.zero_grad()
-        torch.testing.assert_close(network["table"].weight[0].detach(), row)
-        torch.testing.assert_close(network["rest"].weight.detach(), twin.weight.detach())
+        torch.testing.assert_close(table.weight[0].detach(), row)
+        torch.testing.assert_close(rest.weight.detach(), twin.weight.detach())

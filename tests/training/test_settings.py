@@ -26,6 +26,7 @@ WRONG: dict[str, list[Any]] = {
     "precision": ["float16", 1],
     "preprocess": [1, "yes"],
     "patience": [-1, 1.5],
+    "max_minutes": [0, -1, "10", float("inf")],
     "validation": [1.0, -0.1, "a"],
     "refit": [1, "no"],
     "threshold": [1.5, "best"],
@@ -71,7 +72,7 @@ def test_numpy_numbers_are_settings_and_are_stored_as_plain_ones(tmp_path: Path)
     numbers: Any = {"epochs": np.int64(2), "learning_rate": np.float64(0.1), "refit": np.True_, "seed": np.int32(1)}
     settings = Settings(**numbers)
     assert settings == Settings(epochs=2, learning_rate=0.1, refit=True, seed=1)
-    assert {type(value) for value in dataclasses.asdict(settings).values()} <= {int, float, bool, str}
+    assert {type(value) for value in dataclasses.asdict(settings).values()} <= {int, float, bool, str, type(None)}
     options: dict[str, Any] = {"epochs": np.int64(1), "widths": np.array([4]), "dropout": np.float32(0.5)}
     model = CHMCNNClassifier(**options, random_state=0, checkpoint=tmp_path / "checkpoint").fit(X, Y)
     model.save(tmp_path / "model")

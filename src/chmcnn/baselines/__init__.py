@@ -13,10 +13,13 @@ from chmcnn.baselines.dhn import DHN
 from chmcnn.baselines.flat import HiClass, Logistic
 from chmcnn.baselines.hmcn import HMCNF, HMCNR
 from chmcnn.baselines.lmlp import LMLP
+from chmcnn.baselines.wrapped import Coherent, check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chmcnn.estimator import HierarchicalClassifier
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "SYSTEMS",
     "ClusEns",
     "ClusHMC",
+    "Coherent",
     "FPlus",
     "FPlusMax",
     "GPlus",
@@ -35,6 +39,7 @@ __all__ = [
     "HiClass",
     "Logistic",
     "Node",
+    "check_system_scores",
     "system",
 ]
 
@@ -57,7 +62,7 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
 """All systems by name: those of the paper, its variants of C-HMCNN(h), and then flat ones."""
 
 
-def system(name: str) -> type[HierarchicalClassifier]:
+def system(name: str) -> Callable[..., HierarchicalClassifier]:
     """Return the estimator class of a system.
 
     >>> system("h+MCM").__name__

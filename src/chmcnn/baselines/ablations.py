@@ -24,11 +24,6 @@ class _Plain(NeuralClassifier):
 
     has_sparse_network = True
 
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """Return probabilities before the correction; classes not evaluated are untrained, so they affect no other."""
-        evaluated = torch.tensor(self.evaluated_, device=outputs.device)
-        return torch.sigmoid(outputs).where(evaluated, 0.0 if self.correction == "max" else 1.0)
-
     def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
         return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
 
@@ -69,12 +64,8 @@ class GPlus(_Plain):
 class HMCM(_Plain):
     """h + MCM: the network with the constraint on top of it, trained with plain cross-entropy."""
 
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """Return probabilities before the correction; classes not evaluated are trained through their ancestors."""
-        return torch.sigmoid(outputs)
-
     def _wrap(self, loss: nn.Module) -> nn.Module:
-        return _Constrained(loss, self.hierarchy_)
+        return self._separate_uncounted(_Constrained(loss, self.hierarchy_))
 
 
 class _WithoutChildren(torch.nn.Module):

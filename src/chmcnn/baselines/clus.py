@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import Features, LabelsLike, Transformer
     from chmcnn.baselines._rules import Node
+    from chmcnn.estimator import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
@@ -109,7 +110,7 @@ class ClusHMC(HierarchicalClassifier):
         depth_weight: float = 0.75,
         variance: float = 1.0,
         validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
+        threshold: Threshold = 0.5,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,
@@ -232,7 +233,7 @@ class ClusHMC(HierarchicalClassifier):
         """
         check_is_fitted(self, "trees_")
         positions = np.flatnonzero(self.evaluated_).tolist()
-        names = {position: self.hierarchy_.classes[position] for position in positions}
+        names = {position: self.hierarchy_.describe(self.hierarchy_.classes[position]) for position in positions}
         return read_rules(self.trees_[tree], self.preprocessor_, names, max_depth=max_depth, classes=classes)
 
     def to_text(self, tree: int = 0, *, max_depth: int | None = None, classes: int = 3) -> str:

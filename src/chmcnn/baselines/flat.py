@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hiclass import LocalClassifierPerParentNode
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from scipy import sparse
 
-    from chmcnn._typing import Features, LabelsLike, Transformer
-    from chmcnn.hierarchy import Hierarchy
+    from chmcnn._typing import Features, LabelsLike
     from chmcnn.training import Rows
 
 _HINT = "Use C-HMCNN, or another system that allows several paths."
@@ -77,25 +76,6 @@ class HiClass(HierarchicalClassifier):
 
     model_: Any
 
-    def __init__(
-        self,
-        hierarchy: Hierarchy | None = None,
-        *,
-        validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
-        preprocess: bool | Transformer = True,
-        path_separator: str = "/",
-        evaluated: ArrayLike | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hierarchy = hierarchy
-        self.validation = validation
-        self.threshold = threshold
-        self.preprocess = preprocess
-        self.path_separator = path_separator
-        self.evaluated = evaluated
-        self.random_state = random_state
-
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the local classifiers, which are coherent."""
         check_is_fitted(self, "model_")
@@ -120,7 +100,7 @@ class HiClass(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         validation_scores = None
-        if self.threshold == "tune" and valid is not None:
+        if isinstance(self.threshold, str) and valid is not None:
             self.model_ = self._train_local(train)
             validation_scores = self._compute_scores(valid.arrays()[0])
         self.model_ = self._train_local(train if valid is None else train.concatenate(valid))

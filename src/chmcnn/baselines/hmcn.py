@@ -104,9 +104,8 @@ class _HMCN(NeuralClassifier):
         return LevelLoss(self._levels(), self.hierarchy_.edges, self.evaluated_, weights).to(self.device_)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
-        """Return probabilities (rows, classes) before the correction; 1 for classes that are not evaluated."""
-        evaluated = torch.tensor(self.evaluated_, device=outputs.device)
-        return torch.where(evaluated, average_outputs(outputs), 1.0)
+        """Return probabilities (rows, classes) before the correction."""
+        return average_outputs(outputs)
 
 
 class HMCNF(_HMCN):
@@ -114,8 +113,7 @@ class HMCNF(_HMCN):
 
     The probability of a class is the mean of that of the branch of its level and that of the last layer. The loss
     penalises children that score above their parents, and the correction of f+ removes the remaining violations. The
-    level of a class is its longest path from a root. Classes that are not evaluated are not in the loss, and have
-    probability 1 before the correction.
+    level of a class is its longest path from a root. Classes that are not evaluated are not in the loss.
 
     The parameters are those of `CHMCNNClassifier`. ``widths`` are two numbers: the units of the layer of a level and of
     its branch. A custom ``network`` returns logits (rows, 2, classes): of the branches, and of the last layer.

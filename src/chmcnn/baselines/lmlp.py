@@ -18,7 +18,7 @@ from chmcnn import metrics, training
 from chmcnn.baselines._losses import BCE
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import NeuralClassifier, Preset
-from chmcnn.training import Epoch, Rows, Settings, Trained
+from chmcnn.training import Budget, Epoch, Rows, Settings, Trained, estimate_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,11 +35,12 @@ class LMLP(NeuralClassifier):
 
     The inputs of a network are the features, and the predictions of the network of the level above. The level of a
     class is its depth. The correction lowers the score of a class to at most those of its parents. Classes that are not
-    evaluated are not trained: they score as high as their parents, and 1 without parents.
+    evaluated are not trained.
 
     Each level is stopped by its own AU(PRC) on the validation rows; a level without positive validation rows is trained
     for as many epochs as the level above it. A refit trains all levels again on all rows, from the top down: every
-    network sees predictions of networks that were trained on the same rows.
+    network sees predictions of networks that were trained on the same rows. With ``max_minutes``, each level has an
+    equal share of the time that is left.
 
     The parameters are those of `CHMCNNClassifier`. A custom ``network`` is a function of the numbers of inputs and
     classes, called for each level. Settings that are not published were chosen on validation data.
@@ -113,23 +114,40 @@ class LMLP(NeuralClassifier):
         )
         self.best_epoch_ = len(self.history_) - len(trained[-1].history) + trained[-1].best_epoch
         self.best_score_ = math.nan
+        self.notice_ = self._describe_end(trained)
         if valid is None:
             return None
         scores = self._score_validation_rows(self.network_, valid)
         self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
-        if settings.refit:
-            best = [replace(without_refit, epochs=level.best_epoch) for level in trained]
+        if settings.refit and not self.notice_:
+            self.notice_ = self._describe_refit(trained, 1 + len(valid) / len(data))
+        if settings.refit and not self.notice_:
+            best = [replace(without_refit, epochs=level.best_epoch, max_minutes=None) for level in trained]
             refitted = self._train_levels(data.concatenate(valid), None, best, "refit")
             self.network_ = self._join([level.network for level in refitted])
             self.history_ += _number_epochs(refitted, "refit")
         return scores
+
+    def _describe_end(self, trained: Sequence[Trained]) -> str:
+        """Return the notice about levels that had no time for more epochs."""
+        cut = any(level.notice for level in trained)
+        return Budget(self.max_minutes).describe_end(len(self.history_), self.best_epoch_) if cut else ""
+
+    def _describe_refit(self, trained: Sequence[Trained], growth: float) -> str:
+        """Return the notice about a refit for which the time does not suffice."""
+        seconds = sum(estimate_seconds(level.history, level.best_epoch, growth) for level in trained)
+        budget = Budget(self.max_minutes, sum(epoch.seconds for epoch in self.history_))
+        if seconds <= budget.seconds_left():
+            return ""
+        return budget.describe_refit(sum(level.best_epoch for level in trained), seconds, self.best_epoch_)
 
     def _train_levels(
         self, data: Rows, valid: Rows | None, settings: Sequence[Settings], phase: _Phase
     ) -> list[Trained]:
         """Train a network for each level, from the top down, with the predictions of the one before it as inputs."""
         trained: list[Trained] = []
-        for level, level_settings in enumerate(settings):
+        for level, whole in enumerate(settings):
+            level_settings = _share_time(whole, trained, len(settings) - level)
             if trained and valid is not None and not valid.y[:, self._levels[level]].any():
                 same_epochs = replace(level_settings, epochs=trained[-1].best_epoch)
                 trained.append(self._train_level(level, data, None, same_epochs, phase))
@@ -155,7 +173,7 @@ class LMLP(NeuralClassifier):
                 if self.checkpoint is not None
                 else None,
                 progress=progress,
-                system=f"{type(self).__name__} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} of {self.hierarchy_.to_json(titles=False)}",
             )
 
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:
@@ -192,6 +210,14 @@ class Cascade(nn.Module):
             outputs.append(network(inputs))
             inputs = torch.cat([x, torch.sigmoid(outputs[-1])], dim=-1)
         return F.pad(torch.cat(outputs, dim=-1), (0, 1), value=math.inf)[..., self.order]
+
+
+def _share_time(settings: Settings, trained: Sequence[Trained], levels: int) -> Settings:
+    """Return the settings of a level: it has an equal share of the time that the levels above it have left."""
+    if settings.max_minutes is None:
+        return settings
+    used = sum(epoch.seconds for level in trained for epoch in level.history) / 60
+    return replace(settings, max_minutes=max(settings.max_minutes - used, 1e-9) / levels)
 
 
 def _number_epochs(levels: Sequence[Trained], phase: _Phase) -> tuple[Epoch, ...]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chmcnn.cli._annotations import AnnotationOptions, option_names
 from chmcnn.cli._groups import Omit, OptionGroup, flag
 from chmcnn.cli._options import Invocation
-from chmcnn.errors import DatasetError, TableError
+from chmcnn.errors import ChmcnnError, DatasetError, TableError
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from chmcnn import Hierarchy
@@ -26,12 +28,12 @@ _TABLE = "Your own table"
 
 
 @dataclass(frozen=True)
-class TableOptions(OptionGroup):
-    """How to read a table of the user: the arguments of `chmcnn.datasets.read_table`."""
+class TableOptions(AnnotationOptions):
+    """How to read a table of the user: the arguments of `chmcnn.datasets.read_table` and `annotate`."""
 
     hierarchy: Annotated[
         Path | None,
-        typer.Option(help="File of the hierarchy: edges (CSV), OBO, JSON or ARFF.", rich_help_panel=_TABLE),
+        typer.Option(help="File of the hierarchy: edges (CSV), OBO, SKOS, JSON or ARFF.", rich_help_panel=_TABLE),
     ] = None
     labels: Annotated[str, typer.Option(help="Column of labels.", rich_help_panel=_TABLE)] = "labels"
     class_column: Annotated[
@@ -60,13 +62,24 @@ class TableOptions(OptionGroup):
         typer.Option(help="Separator between cells. Default: comma in .csv, else tab.", rich_help_panel=_TABLE),
     ] = None
 
-    def read(self, path: Path, hierarchy: Hierarchy | None = None, columns: Sequence[str] | None = None) -> Table:
+    def read(
+        self,
+        path: Path,
+        hierarchy: Hierarchy | None = None,
+        columns: Sequence[str] | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> Table:
         """Read features and labels; the features of some columns, or of all."""
         from chmcnn.datasets import read_table
 
+        self.refuse_without_annotations()
+        if self.annotations is not None:
+            return self.annotate(self._read_genes(path, columns), self.hierarchy, hierarchy, notify)
+        if hierarchy is None and self.hierarchy is not None:
+            hierarchy = self.read_hierarchy(self.hierarchy)
         return read_table(
             path,
-            hierarchy or self.hierarchy,
+            hierarchy,
             labels=self.class_column or self.labels,
             separator=self.separator,
             path_separator=self.path_separator,
@@ -84,9 +97,30 @@ class TableOptions(OptionGroup):
         categorical = [*named["categories"], *(self.categorical or ())]
         return replace(self, text=text, categorical=[name for name in categorical if name not in text])
 
+    def _read_genes(self, path: Path, columns: Sequence[str] | None) -> pd.DataFrame:
+        """Read the features of genes, whose labels are in another file."""
+        from chmcnn.datasets import read_features
+
+        if self.class_column or self.labels != "labels":
+            raise DatasetError("--annotations has the labels: --labels and --class-column do not apply.")
+        genes = read_features(
+            path,
+            id_column=0 if self.id_column is None else self.id_column,
+            categorical=self.categorical or (),
+            text=self.text or (),
+            delimiter=self.delimiter,
+            columns=columns,
+        )
+        if self.labels in genes.columns:
+            raise DatasetError(
+                f"{path} has a column {self.labels!r}, but --annotations has the labels; remove one of them."
+            )
+        return genes
+
 
 FeatureTable = Annotated[
-    TableOptions, Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical", "text")
+    TableOptions,
+    Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical", "text", *option_names()),
 ]
 """How to read a table without labels; the model has the classes and categories."""
 
@@ -100,16 +134,19 @@ class HoldOutOptions(OptionGroup):
         float | None, typer.Option(min=0, max=0.9, help="Share of the rows to hold out for the test. Default: 0.2.")
     ] = None
 
-    def split(self, path: Path, table_options: TableOptions, seed: int) -> Parts:
+    def split(
+        self, path: Path, table_options: TableOptions, seed: int, notify: Callable[[str], None] | None = None
+    ) -> Parts:
         """Read a table of the user, and hold out rows for the test unless another table has them."""
         from chmcnn.datasets import Dataset, split
         from chmcnn.datasets.columns import list_kinds
 
         if self.test is not None and self.test_share is not None:
             raise DatasetError("--test and --test-share cannot be used together; use one of them.")
-        table = table_options.read(path)
+        table = table_options.read(path, notify=notify)
         if self.test is not None:
-            test = table_options.name_kinds(list_kinds(table.X)).read(self.test, table.hierarchy)
+            known = replace(table_options.name_kinds(list_kinds(table.X)), min_rows=1)
+            test = known.read(self.test, table.hierarchy, notify=notify)
             Dataset(path.name, table, test, test)  # refuses other columns before the training
             return Parts(path.name, {"train": table, "test": test})
         share = 0.2 if self.test_share is None else self.test_share
@@ -125,7 +162,7 @@ class Parts:
 
     title: str
     tables: Mapping[str, Table]
-    evaluated: NDArray[np.bool_] | None = None  # None: the estimator decides
+    evaluated: NDArray[np.bool_] | None = None  # None: all classes count
 
     @classmethod
     def of(cls, data: Dataset) -> Parts:
@@ -176,6 +213,26 @@ def load(
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
 
 
+def load_model(path: Path, device: str, threshold: str | None = None) -> CHMCNNClassifier:
+    """Load a model, with another threshold if one is given."""
+    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.settings import THRESHOLD_TEXT, read_threshold
+
+    if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
+        raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
+    model = CHMCNNClassifier.load(path, device=device)
+    if threshold is None:
+        return model
+    value = read_threshold(threshold)
+    if isinstance(value, str) and value not in model.tuned_thresholds_:
+        raise ChmcnnError(
+            f"--threshold is {value!r}, but {path} was trained without validation rows to tune it on; use a number "
+            "from 0 to 1, or train with validation rows."
+        )
+    model.set_params(threshold=value)
+    return model
+
+
 def notify_text(table: Table, table_options: TableOptions, call: Invocation) -> None:
     """Say which columns were found to have text."""
     from chmcnn.datasets.columns import list_kinds
@@ -222,9 +279,11 @@ def read_labelled(
         if data.hierarchy != model.hierarchy_:
             raise DatasetError(f"{name} has different classes than the model.")
         return data.test.X, data.test.Y
+    if table_options.hierarchy is not None and table_options.annotations is None:
+        raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
     columns = list(getattr(model, "feature_names_in_", ())) or None
     options = replace(_known_kinds(model, table_options), path_separator=model.path_separator)
-    table = options.read(Path(name), model.hierarchy_, columns)
+    table = options.read(Path(name), model.hierarchy_, columns, call.notify)
     return table.X, table.Y
 
 

@@ -20,6 +20,13 @@ Data = Annotated[
     str, typer.Argument(help="Name of a data set, or a table of your own: CSV, TSV, Parquet or ARFF.", metavar="data")
 ]
 Rows = Annotated[str, typer.Argument(help="Table with the columns that the model was trained on, or a data set.")]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        help="Score from which a class is predicted, from 0 to 1, or one that was tuned in training: tune (one per "
+        "class), hierarchical_f or fmax (one for all). Default: that of the model."
+    ),
+]
 DataDir = Annotated[
     Path | None,
     typer.Option(envvar="CHMCNN_DATA", help="Folder with the benchmark's files; searched before the user's cache."),

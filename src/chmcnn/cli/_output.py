@@ -83,11 +83,12 @@ class ModelOutput(OptionGroup):
         model: CHMCNNClassifier,
         parts: Parts,
         evaluation: Evaluation | None,
+        call: Invocation,
         files: Mapping[str, bytes] | None = None,
     ) -> None:
         """Write the model with its report and other files, all at once."""
         from chmcnn.estimator import save_model
-        from chmcnn.report.training_page import page
+        from chmcnn.report.training_page import Origin, page
 
         rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
         facts = {
@@ -97,8 +98,10 @@ class ModelOutput(OptionGroup):
             "hierarchy": repr(model.hierarchy_),
             "trained": f"{sum(epoch.seconds for epoch in model.history_):.1f} s, preset {model.preset}",
             "best epoch": str(model.best_epoch_),
+            **({"notice": model.notice_} if model.notice_ else {}),
         }
-        report = page(model, parts.train, evaluation, title=f"chmcnn: {parts.title}", facts=facts)
+        origin = Origin(title=f"chmcnn: {parts.title}", facts=facts, command=call.command)
+        report = page(model, parts.train, evaluation, origin)
         save_model(model, self.output, force=self.force, extra_files={REPORT: report.encode(), **(files or {})})
 
     def result(self, model: CHMCNNClassifier, evaluation: Evaluation | None) -> dict[str, JSONValue]:

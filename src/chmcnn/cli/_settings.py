@@ -35,19 +35,21 @@ class TrainingOptions(OptionGroup):
     def parameters(cls) -> list[Parameter]:
         """Return one parameter of a command for each option."""
         config = Parameter("config", Parameter.KEYWORD_ONLY, default=None, annotation=Config)
-        return [config, *(_parameter(_option(name), setting) for name, setting in SETTINGS.items())]
+        return [config, *(_parameter(option, SETTINGS[name]) for name in SETTINGS for option in _options(name))]
 
     def settings(self) -> dict[str, JSONValue]:
         """Return the settings of the file and those of the command line, which take precedence."""
         settings = check_settings(read(self.config), self.config) if self.config else {}
         for name in SETTINGS:
-            option = _option(name)
-            value = self.options.get(option.name)
-            if value is None:
-                continue
-            if not option.domain.allows(value):
-                raise ChmcnnError(f"{flag(option.name)} is {value!r}; expected {option.domain.expected}.")
-            settings[name] = option.setting(value)
+            given = [option for option in _options(name) if self.options.get(option.name) is not None]
+            if len(given) > 1:
+                first, second = (flag(option.name) for option in given)
+                raise ChmcnnError(f"{first} and {second} cannot be used together; use one of them.")
+            for option in given:
+                value = self.options[option.name]
+                if not option.domain.allows(value):
+                    raise ChmcnnError(f"{flag(option.name)} is {value!r}; expected {option.domain.expected}.")
+                settings[name] = option.setting(value)
         return {name: value for name, value in settings.items() if value is not None}
 
     def refuse_validation_share(self, name: str) -> None:
@@ -56,17 +58,25 @@ class TrainingOptions(OptionGroup):
             refuse_option(name, "validation_share")
 
 
-def _option(name: str) -> Option:
-    """Return the option of a setting."""
+def _options(name: str) -> list[Option]:
+    """Return the options of a setting: mostly one."""
     setting = SETTINGS[name]
-    return setting.option or Option(name, setting.domain, lambda value: value, setting.help)
+    main = setting.option or Option(name, setting.domain, lambda value: value, setting.help)
+    return [main] if setting.shortcut is None else [main, setting.shortcut]
 
 
 def _parameter(option: Option, setting: Setting) -> Parameter:
     is_switch = option.domain.type is bool
     names = [f"{flag(option.name)}/{flag(f'no_{option.name}')}"] if is_switch else [flag(option.name)]
-    default = None if is_switch or setting.default is None else f"Default: {setting.default}."
-    info = typer.Option(*names, help=" ".join(filter(None, (option.help, default))), rich_help_panel=setting.group)
+    info = typer.Option(*names, help=_help(option, setting), rich_help_panel=setting.group)
     return Parameter(
         option.name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[option.domain.type | None, info]
     )
+
+
+def _help(option: Option, setting: Setting) -> str:
+    """Return the help of an option, with its range and its default."""
+    is_switch = option.domain.type is bool
+    default = "" if is_switch or setting.default is None else f"default: {setting.default}"
+    facts = "; ".join(filter(None, (option.domain.range, default)))
+    return f"{option.help} \\[{facts}]" if facts else option.help  # escaped: rich reads brackets as markup

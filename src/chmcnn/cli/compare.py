@@ -28,7 +28,11 @@ class ComparisonOptions(OptionGroup):
     """What to compare, and how."""
 
     systems: Annotated[
-        str, typer.Option(help="Names separated by commas, or all; the others are tested against the first.")
+        str,
+        typer.Option(
+            help="Names separated by commas, or all; module:Class for one of your own. The others are tested against "
+            "the first."
+        ),
     ] = _EVERY
     seeds: Annotated[int | None, typer.Option(min=1, help="Number of runs of each system. Default: 3.")] = None
     folds: Annotated[
@@ -38,6 +42,13 @@ class ComparisonOptions(OptionGroup):
     option: Annotated[
         list[str] | None,
         typer.Option(help="Parameter of a system, such as h+:epochs=50 or all:epochs=50 (repeatable)."),
+    ] = None
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Measure, such as fmax or precision@5, or module:function of your own (repeatable); ranks and tests "
+            "use the first. Default: auprc."
+        ),
     ] = None
     preset: Annotated[str | None, typer.Option(help="Recipe of all systems that have one: default or paper.")] = None
     missing: Annotated[
@@ -68,7 +79,11 @@ def compare(
     A table of your own is tested on 20 % of its rows, drawn with the seed, or in folds.
 
     Systems: C-HMCNN, HMCN-F, HMCN-R, HMC-LMLP, Clus-HMC, Clus-Ens, DHN, f+, f+max, g+, h+ (which is f+), h+MCM,
-    Logistic and hiclass.
+    Logistic, hiclass, and module:Class for a class of your own in the working folder or an installed package.
+
+    Measures: auprc, auprc_macro, auprc_weighted, fmax, weighted_fmax, smin, hierarchical_precision,
+    hierarchical_recall, hierarchical_f, exact_match, hamming, jaccard, r_precision, leaf_accuracy, mistake_severity,
+    calibration_error, precision@k and recall@k for any k, and module:function for a function of your own.
 
     [bold]Examples[/bold]
 
@@ -77,6 +92,8 @@ def compare(
     chmcnn compare my.csv --hierarchy edges.csv --folds 5 -o comparison/
 
     chmcnn compare digits --systems C-HMCNN,h+ --option all:epochs=20 --option h+:dropout=0.5
+
+    chmcnn compare digits --systems C-HMCNN,my_system:MySystem --metric auprc --metric leaf_accuracy
     """
     if options.seeds is not None and options.folds is not None:
         raise ChmcnnError("--seeds and --folds exclude each other; use one of them.")
@@ -91,13 +108,15 @@ def compare(
     if options.systems == _EVERY:
         systems = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
     parameters = _system_parameters(systems, options.option or [], options.preset)
-    plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters, options.missing)
+    measures = tuple(options.metric or ("auprc",))
+    plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters, options.missing, measures)
     if not any(map(_data.is_file, data)):
         _data.refuse_table_options(data[0], table)
     sources = [_source(name, table, call) for name in data]
     comparison.prepare(output)
     total = len(sources) * len(systems) * (options.folds or plan.seeds)
-    with ComparisonDisplay(systems, total, quiet=call.quiet) as progress:
+    names = [system.name for system in plan.find_systems()]
+    with ComparisonDisplay(names, total, measure=plan.find_measures()[0], quiet=call.quiet) as progress:
         try:
             execution = comparison.Execution(options.jobs, call.command, progress)
             result = comparison.compare(sources, plan, output, execution)
@@ -120,7 +139,7 @@ def _source(name: str, table: _data.TableOptions, call: Invocation) -> Source:
     from chmcnn.datasets.registry import locate
 
     if _data.is_file(name):
-        rows = table.read(Path(name))
+        rows = table.read(Path(name), notify=call.notify)
         _data.notify_text(rows, table, call)
         return Source(Path(name).name, rows)
     if name != EMBEDDED:
@@ -132,14 +151,17 @@ def _system_parameters(
     systems: tuple[str, ...], options: list[str], preset: str | None
 ) -> dict[str, dict[str, JSONValue]]:
     """Return parameters by system: the preset, then those for all systems that have them, then those for one."""
-    from chmcnn.baselines import system
+    from chmcnn.comparison import find_system
 
-    names = {name: set(system(name)().get_params()) for name in systems}
+    found = {name: find_system(name) for name in systems}
+    names = {system.name: system.list_options() for system in found.values()}
     parameters: dict[str, dict[str, JSONValue]] = {
-        name: {"preset": preset} if preset and "preset" in names[name] else {} for name in systems
+        name: {"preset": preset} if preset and "preset" in names[name] else {} for name in names
     }
     for target, name, value in sorted(map(_parse, options), key=lambda option: option[0] != _EVERY):
-        targets = [candidate for candidate in systems if name in names[candidate]] if target == _EVERY else [target]
+        targets = [candidate for candidate in names if name in names[candidate]]
+        if target != _EVERY:
+            targets = [found[target].name if target in found else target]
         if not targets:
             raise ChmcnnError(f"--option: none of the compared systems has a parameter {name!r}.")
         for system_name in targets:
@@ -148,7 +170,7 @@ def _system_parameters(
 
 
 def _parse(text: str) -> tuple[str, str, JSONValue]:
-    match = re.fullmatch(r"([^:]+):(\w+)=(.+)", text)
+    match = re.fullmatch(r"([^=]+):(\w+)=(.+)", text)
     if not match:
         raise ChmcnnError(f"--option is {text!r}; expected SYSTEM:name=value, such as h+:epochs=50.")
     target, name, value = match.groups()

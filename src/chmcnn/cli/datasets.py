@@ -1,4 +1,4 @@
-"""`chmcnn datasets`: list data sets, download their files, and describe one."""
+"""`chmcnn datasets`: list data sets, download their files, describe and export one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from chmcnn.cli import _data
+from chmcnn.cli._export import export
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import Invocation
 from chmcnn.cli._output import PictureOutput
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from chmcnn._typing import JSONValue
     from chmcnn.datasets.catalogue import Entry
 
-app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, and describe one.")
+app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, describe and export one.")
+app.command()(export)
 
 _COUNTS = ("train", "valid", "test", "features", "classes", "edges", "depth")
 
@@ -128,7 +130,7 @@ def show(
 
     path = output.path(Path(f"{Path(name).stem}.png"))
     if _data.is_file(name):
-        parts = _read(Path(name), table, files)
+        parts = _read(Path(name), table, files, call)
     else:
         parts = _data.Parts.of(_data.load(name, call, table, files=files.paths()))
     description = _describe(parts) | {"picture": str(path)}
@@ -175,15 +177,13 @@ def _embedded() -> dict[str, JSONValue]:
     return {"name": data.name, **rows, **size, **shape, "files": "in package"}
 
 
-def _read(path: Path, table_options: _data.TableOptions, files: PartFiles) -> _data.Parts:
+def _read(path: Path, table_options: _data.TableOptions, files: PartFiles, call: Invocation) -> _data.Parts:
     import numpy as np
-
-    from chmcnn.datasets.dataset import ROOTS
 
     if files.paths():
         raise DatasetError(f"{path} is a file; --{next(iter(files.paths()))} is only for the name of a data set.")
-    table = table_options.read(path)
-    return _data.Parts(path.name, {"rows": table}, np.array([name not in ROOTS for name in table.hierarchy]))
+    table = table_options.read(path, notify=call.notify)
+    return _data.Parts(path.name, {"rows": table}, np.ones(len(table.hierarchy), dtype=np.bool_))
 
 
 def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
@@ -208,6 +208,7 @@ def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
         "classes a row": float(sizes.sum() / len(parts.train)),
         "classes without a row": int((evaluated & (sizes == 0)).sum()),
         "most frequent": {hierarchy.classes[at]: int(sizes[at]) for at in most},
+        "titles": {name: title for at in most if (title := hierarchy.titles.get(name := hierarchy.classes[at]))},
         "not verified": [table.source for table in parts.tables.values() if not table.verified],
     }
 
@@ -219,10 +220,17 @@ def _print_description(description: dict[str, JSONValue]) -> None:
 
     table = RichTable(title=escape(description["name"]), show_header=False)
     for name, value in description.items():
-        if name not in {"name", "picture"} and value not in ([], {}):
+        if name == "most frequent" and description["titles"]:
+            table.add_row(name, escape(_format_titled(value, description["titles"])))
+        elif name not in {"name", "picture", "titles"} and value not in ([], {}):
             table.add_row(name, escape(_format(name, value)))
     Console().print(table)
     typer.echo(f"Hierarchy and class sizes: {description['picture']}")
+
+
+def _format_titled(counts: dict[str, int], titles: dict[str, str]) -> str:
+    """Return classes with their titles and numbers of rows, one on each line."""
+    return "\n".join(f"{name} {titles.get(name, '')}".rstrip() + f"  {count:,}" for name, count in counts.items())
 
 
 def _format(name: str, value: JSONValue) -> str:

@@ -44,7 +44,7 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
     parts = _data.Parts.of(data)
     evaluation = _output.evaluate_test_rows(model, parts, call)
     figure = digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X))
-    output.save(model, parts, evaluation, {"digits.png": png(figure)})
+    output.save(model, parts, evaluation, call, {"digits.png": png(figure)})
     first, picture = model.explain(data.test.X.iloc[:1])[0], str(output.output / "digits.png")
     result = output.result(model, evaluation) | {"picture": picture, "first test picture": first.facts()}
     if call.print_json(result):

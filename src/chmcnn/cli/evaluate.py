@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._groups import Omit, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model
+from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
+from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chmcnn._typing import Features, LabelsLike
+    from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.evaluation import Evaluation
 
 
@@ -24,6 +30,34 @@ class _Output(_output.FileOutput):
             "--output", "-o", help="File to write as well: all measures as .json, those of each class as .csv."
         ),
     ] = None
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page to write as well: measures, classes and example predictions.")
+    ] = None
+
+    def check(self, *suffixes: str) -> None:
+        """Refuse files that must not be overwritten, or of an unknown kind, before any work is done for them."""
+        super().check(*suffixes)
+        if self.report is not None:
+            _output.FileOutput(self.report, force=self.force).check(".html")
+
+
+@dataclass(frozen=True)
+class MeasureOptions(OptionGroup):
+    """What to measure beside the usual, and at which threshold."""
+
+    threshold: Threshold = None
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Further measure, such as precision@5, or module:function of your own (repeatable)."),
+    ] = None
+    information: Annotated[
+        Path | None,
+        typer.Option(help="File of class and information accretion on each line, for Smin and the weighted Fmax."),
+    ] = None
+    known: Annotated[
+        Path | None,
+        typer.Option(help="File of row id and class on each line: known before, so that Fmax and Smin leave it out."),
+    ] = None
 
 
 @expand_groups
@@ -32,7 +66,8 @@ def evaluate(
     data: Annotated[str, typer.Argument(help="Data set, whose test part is used, or a table with labels.")],
     *,
     output: _Output,
-    table: Annotated[_data.TableOptions, Omit("hierarchy", "path_separator", "text")],
+    measures: MeasureOptions,
+    table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:
@@ -44,20 +79,67 @@ def evaluate(
 
     chmcnn evaluate model/ test.csv --json
 
-    chmcnn evaluate model/ test.csv -o classes.csv
+    chmcnn evaluate model/ test.csv -o classes.csv --report report.html
+
+    chmcnn evaluate model/ genes.csv --hierarchy go.obo --annotations goa.gaf.gz
+
+    chmcnn evaluate model/ test.csv --threshold hierarchical_f --metric precision@5 --metric my_measures:gain
+
+    chmcnn evaluate model/ proteins.csv --id-column protein --information IA.tsv --known known.tsv
     """
     from chmcnn import evaluation
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.datasets import read_information
+    from chmcnn.metrics import find_measures
 
     output.check(".json", ".csv")
-    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    wanted, accretion, known = find_measures(measures.metric or ()), measures.information, measures.known
+    classifier = _data.load_model(model, compute.device, measures.threshold)
     X, Y = _data.read_labelled(classifier, data, table, call)
-    result = evaluation.evaluate(classifier, X, Y, data, progress=not call.quiet)
+    result = evaluation.evaluate(
+        classifier,
+        X,
+        Y,
+        data,
+        information=None if accretion is None else read_information(accretion, classifier.hierarchy_),
+        known=None if known is None else _read_known(known, X, classifier),
+        measures=wanted,
+        progress=not call.quiet,
+    )
     if output.output is not None:
         _output.write(output.output, _format(result, output.output.suffix.lower()))
         call.notify(f"Figures: {output.output}")
+    if output.report is not None:
+        _output.write(output.report, _create_page(classifier, X, Y, result, call))
+        call.notify(f"Report: {output.report}")
     if not call.print_json(result.facts()):
         _output.print_evaluation(result)
+
+
+def _create_page(
+    model: CHMCNNClassifier, X: Features, Y: NDArray[np.bool_], result: Evaluation, call: Invocation
+) -> str:
+    from chmcnn.datasets import Table
+    from chmcnn.report.training_page import Origin, page
+
+    facts = {
+        "rows": f"{len(Y):,}",
+        "features": f"{model.n_features_in_:,}",
+        "classes": f"{result.classes:,} evaluated",
+        "hierarchy": repr(model.hierarchy_),
+        "best epoch": str(model.best_epoch_),
+    }
+    origin = Origin(title=f"chmcnn: {result.title}", facts=facts, command=call.command, rows="test rows")
+    return page(model, Table(X, Y, model.hierarchy_), result, origin)
+
+
+def _read_known(path: Path, X: Features, model: CHMCNNClassifier) -> LabelsLike:
+    """Read what was known before, by the ids of the rows."""
+    from chmcnn.datasets import read_known
+
+    index = getattr(X, "index", None)
+    if index is None or index.name is None:
+        raise ChmcnnError("--known finds rows by their ids: name their column with --id-column.")
+    return read_known(path, [str(name) for name in index], model.hierarchy_)
 
 
 def _format(result: Evaluation, suffix: str) -> str:
@@ -67,5 +149,8 @@ def _format(result: Evaluation, suffix: str) -> str:
         return dumps(result.facts())
     import pandas as pd
 
-    rows = [{"class": name, **asdict(figures)} for name, figures in result.by_class.items()]
+    rows = [
+        {"class": name, **({"title": result.titles.get(name, "")} if result.titles else {}), **asdict(figures)}
+        for name, figures in result.by_class.items()
+    ]
     return pd.DataFrame(rows).to_csv(index=False)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from chmcnn.cli import _data, _output
-from chmcnn.cli._groups import Omit, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows
+from chmcnn.cli._answers import row_ids
+from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
+from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows, Threshold
+from chmcnn.errors import ChmcnnError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -20,12 +25,22 @@ class _Output(_output.FileOutput):
     )
 
 
+@dataclass(frozen=True)
+class _Explained(OptionGroup):
+    """What is explained: some rows, and the classes that reach a threshold."""
+
+    row: Annotated[
+        list[str] | None, typer.Option(help="Id of a row, or its number from 0 (repeatable). Default: the first row.")
+    ] = None
+    threshold: Threshold = None
+
+
 @expand_groups
 def explain(
     model: Model,
     data: Rows,
     *,
-    row: Annotated[list[int] | None, typer.Option(min=0, help="Number of a row, from 0 (repeatable).")] = None,
+    explained: _Explained,
     output: _Output,
     table: _data.FeatureTable,
     compute: Annotated[ComputeOptions, Omit("seed")],
@@ -38,24 +53,43 @@ def explain(
     chmcnn explain model/ new.csv
 
     chmcnn explain model/ digits --row 3 --row 5 -o reasons.json
+
+    chmcnn explain model/ genes.csv --id-column gene --row YAL001C
     """
     from chmcnn._io.strict_json import dumps
     from chmcnn._wording import count
-    from chmcnn.classifier import CHMCNNClassifier
-    from chmcnn.errors import ChmcnnError
 
     output.check(".json")
-    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    classifier = _data.load_model(model, compute.device, explained.threshold)
     features = _data.read_features(classifier, data, table, call)
-    rows = row or [0]
-    if max(rows) >= features.shape[0]:
-        raise ChmcnnError(f"--row is {max(rows)}, but {data} has {count(features.shape[0], 'row')}, counted from 0.")
-    selected = features.iloc[rows] if hasattr(features, "iloc") else features[rows]
+    rows = explained.row or ["0"]
+    positions = [_find_row(name, row_ids(features), data) for name in rows]
+    selected = features.iloc[positions] if hasattr(features, "iloc") else features[positions]
     explanations = dict(zip(rows, classifier.explain(selected), strict=True))
-    facts = {number: explanation.facts() for number, explanation in explanations.items()}
+    facts = {name: explanation.facts() for name, explanation in explanations.items()}
     if output.output is not None:
         _output.write(output.output, dumps(facts))
         call.notify(f"Explanations of {count(len(explanations), 'row')}: {output.output}")
     elif not call.print_json(facts):
-        for number, explanation in explanations.items():
-            typer.echo(f"row {number}\n{explanation}\n")
+        for name, explanation in explanations.items():
+            typer.echo(f"row {name}\n{explanation}\n")
+
+
+def _find_row(name: str, ids: pd.Index[Any], data: str) -> int:
+    """Return the position of a row by its id or, if no row has it, by its number."""
+    import numpy as np
+    import pandas as pd
+
+    from chmcnn._wording import count, nearest
+
+    known = ids.astype(str)
+    found = np.flatnonzero(known == name)
+    if len(found):
+        return int(found[0])
+    if name.isdecimal() and int(name) < len(ids):
+        return int(name)
+    if isinstance(ids, pd.RangeIndex):
+        raise ChmcnnError(f"--row is {name}, but {data} has {count(len(ids), 'row')}, counted from 0.")
+    near = nearest(name, known.tolist())
+    hint = f" Did you mean {near!r}?" if near else ""
+    raise ChmcnnError(f"--row is {name!r}, but no row of {data} has this id.{hint}")

@@ -1,4 +1,4 @@
-"""`chmcnn predict`: scores or labels for new rows."""
+"""`chmcnn predict`: scores, ranked classes or labels for new rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _data, _long_form, _output
+from chmcnn.cli._answers import AnswerOptions, Format, row_ids
 from chmcnn.cli._groups import Omit, expand_groups
 from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows
 from chmcnn.errors import ChmcnnError
@@ -30,22 +31,29 @@ class _Output(_output.FileOutput):
         typer.Option("--output", "-o", help="CSV, TSV, Parquet or JSON file to write. Default: print CSV."),
     ] = None
 
+    def check_form(self, form: Format, *, json: bool) -> None:
+        """Refuse a file that cannot be written, or not in this form, before any work is done for it."""
+        self.check(*([".tsv", ".txt"] if form is Format.CAFA else [".csv", ".tsv", ".parquet", ".json"]))
+        if json and form is Format.CAFA:
+            raise ChmcnnError("--json and --format cafa cannot be used together; use --format long for JSON.")
+        if json and self.output is not None:
+            raise ChmcnnError(
+                f"--json prints the result, but {self.output} is written by its ending; leave out --json."
+            )
+
 
 @expand_groups
-def predict(  # noqa: PLR0913 -- the groups of its options
+def predict(
     model: Model,
     data: Rows,
     *,
+    answers: AnswerOptions,
     output: _Output,
-    labels: Annotated[bool, typer.Option("--labels", help="Label sets instead of scores.")] = False,
-    most_specific: Annotated[
-        bool, typer.Option("--most-specific", help="Label sets without ancestors; implies --labels.")
-    ] = False,
     table: _data.FeatureTable,
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
 ) -> None:
-    """Predict new rows: coherent scores, one column for each class, or label sets.
+    """Predict new rows: coherent scores of all classes, the best classes of each row, or label sets.
 
     Columns that the model was not trained on are ignored.
 
@@ -53,42 +61,58 @@ def predict(  # noqa: PLR0913 -- the groups of its options
 
     chmcnn predict model/ new.csv -o scores.csv
 
-    chmcnn predict model/ new.csv --most-specific
+    chmcnn predict model/ new.csv --top 10 --min-score 0.05 -o best.csv
+
+    chmcnn predict model/ genes.csv --within GO:0008152 --format cafa -o predictions.tsv
+
+    chmcnn predict model/ new.csv --most-specific --threshold 0.3
 
     chmcnn predict model/ new.csv --labels --json
     """
     from chmcnn._io import files
     from chmcnn._wording import count
-    from chmcnn.classifier import CHMCNNClassifier
 
-    output.check(".csv", ".tsv", ".parquet", ".json")
-    if output.output is not None and call.json:
-        raise ChmcnnError(f"--json prints the result, but {output.output} is written by its ending; leave out --json.")
-    classifier = CHMCNNClassifier.load(model, device=compute.device)
+    form = answers.resolve()
+    output.check_form(form, json=call.json)
+    classifier = _data.load_model(model, compute.device, answers.threshold)
+    answers.find_branch(classifier.hierarchy_)
     features = _data.read_features(classifier, data, table, call)
-    frame = _predict(classifier, features, labels=labels or most_specific, most_specific=most_specific)
     if output.output is None:
-        _write(frame, sys.stdout, ".json" if call.json else ".csv")
+        _write(classifier, features, answers, sys.stdout, ".json" if call.json else ".csv")
         return
     with files.atomic(output.output) as temporary:
-        _write(frame, temporary, output.output.suffix.lower())
-    call.notify(f"{count(len(frame), 'row')}: {output.output}")
+        lines = _write(classifier, features, answers, temporary, output.output.suffix.lower())
+    what = count(features.shape[0], "row") + (f", {count(lines, 'line')}" if lines is not None else "")
+    call.notify(f"{what}: {output.output}")
 
 
-def _predict(classifier: CHMCNNClassifier, features: Features, *, labels: bool, most_specific: bool) -> pd.DataFrame:
+def _write(
+    classifier: CHMCNNClassifier, features: Features, answers: AnswerOptions, target: Path | TextIO, suffix: str
+) -> int | None:
+    """Write predictions; return the number of lines of the long form."""
+    form = answers.resolve()
+    if form is Format.LONG:
+        return _long_form.write(answers.rank(classifier, features), target, suffix)
+    if form is Format.CAFA:
+        return _long_form.write_cafa(answers.rank(classifier, features), target)
+    _write_frame(_predict(classifier, features, answers, form), target, suffix)
+    return None
+
+
+def _predict(classifier: CHMCNNClassifier, features: Features, answers: AnswerOptions, form: Format) -> pd.DataFrame:
     import pandas as pd
 
-    index = features.index if isinstance(features, pd.DataFrame) else pd.RangeIndex(features.shape[0])
-    index = index.rename("row" if index.name is None else index.name)
-    if not labels:
-        return pd.DataFrame(
-            classifier.predict_proba(features), index=index, columns=list(classifier.hierarchy_.classes)
-        )
-    sets = classifier.predict_labels(features, most_specific=most_specific)
-    return pd.DataFrame({"labels": [sorted(names) for names in sets]}, index=index)
+    index, branch = row_ids(features), answers.find_branch(classifier.hierarchy_)
+    if form is Format.WIDE:
+        scores = classifier.predict_proba(features)
+        kept = scores if answers.within is None else scores[:, [classifier.hierarchy_.index(name) for name in branch]]
+        return pd.DataFrame(kept, index=index, columns=branch)
+    shown = set(branch)
+    sets = classifier.predict_labels(features, most_specific=answers.most_specific)
+    return pd.DataFrame({"labels": [sorted(names & shown) for names in sets]}, index=index)
 
 
-def _write(frame: pd.DataFrame, target: Path | TextIO, suffix: str) -> None:
+def _write_frame(frame: pd.DataFrame, target: Path | TextIO, suffix: str) -> None:
     if suffix == ".parquet" and isinstance(target, Path):
         frame.to_parquet(target)
     elif suffix == ".json":

@@ -109,7 +109,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
     )
     rows: Dataset | Table
     if _data.is_file(data):
-        rows = hold_out.split(Path(data), table, compute.seed).train
+        rows = hold_out.split(Path(data), table, compute.seed, call.notify).train
         _data.notify_text(rows, table, call)
     else:
         training.refuse_validation_share(data)

@@ -38,13 +38,15 @@ def train(
     chmcnn train products.csv --labels category --path-separator ">" --text title
 
     chmcnn train my.csv --config settings.json --dropout 0.5
+
+    chmcnn train genes.csv --hierarchy go.obo --annotations goa.gaf.gz --evidence EXPERIMENTAL --min-rows 10
     """
     from chmcnn.classifier import CHMCNNClassifier
 
     output.check()
     settings = training.settings()
     if _data.is_file(data):
-        parts = hold_out.split(Path(data), table, compute.seed)
+        parts = hold_out.split(Path(data), table, compute.seed, call.notify)
         _data.notify_text(parts.train, table, call)
     else:
         training.refuse_validation_share(data)
@@ -74,7 +76,7 @@ def train(
         with suppress(OSError):
             state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
     evaluation = _output.evaluate_test_rows(model, parts, call)
-    output.save(model, parts, evaluation)
+    output.save(model, parts, evaluation, call)
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
         output.print(evaluation)

@@ -5,6 +5,7 @@ from chmcnn.comparison._grid import PRELOAD, Execution, Progress, iterate_result
 from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, run, versions
 from chmcnn.comparison._splits import Source, Split, compute_digest
 from chmcnn.comparison._summary import Comparison
+from chmcnn.comparison._systems import System, find_system
 
 __all__ = [
     "PRELOAD",
@@ -18,10 +19,12 @@ __all__ = [
     "RunSpec",
     "Source",
     "Split",
+    "System",
     "collect",
     "compare",
     "compute_digest",
     "find_finished",
+    "find_system",
     "iterate_results",
     "prepare",
     "run",

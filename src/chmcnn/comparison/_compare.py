@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._wording import nearest
-from chmcnn.baselines import SYSTEMS, system
+from chmcnn.baselines import SYSTEMS
+from chmcnn.comparison._checks import refuse_interactive, refuse_small, refuse_undefined
 from chmcnn.comparison._grid import Execution, iterate_results
 from chmcnn.comparison._runs import PlannedRun, RunSpec
 from chmcnn.comparison._splits import Source
 from chmcnn.comparison._summary import Comparison, summarise
+from chmcnn.comparison._systems import System, find_system
 from chmcnn.errors import ChmcnnError, FileError
+from chmcnn.metrics import Measure, find_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from chmcnn.significance import Missing
@@ -32,7 +35,9 @@ class Plan:
     Parameters
     ----------
     systems
-        Names of systems; the others are tested against the first.
+        Names of systems, or classes of your own, also as ``"module:Class"``; the others are tested against the first. A
+        class of your own is a subclass of `chmcnn.estimator.HierarchicalClassifier`, or any class with ``fit`` and
+        ``predict_proba``, whose scores are made coherent by the maximum. Its attribute ``name`` is its name in tables.
     seeds
         Number of runs of each system, with the seeds 0, 1 and so on.
     folds
@@ -41,6 +46,9 @@ class Plan:
         Parameters of the estimators by system.
     missing
         How average ranks treat a missing result: see `chmcnn.significance.ranks`.
+    metrics
+        Measures: names of `chmcnn.metrics.MEASURES`, functions of your own, also as ``"module:function"``; see
+        `chmcnn.metrics.find_measure`. Ranks and tests use the first.
 
     Examples
     --------
@@ -49,37 +57,55 @@ class Plan:
     10
     """
 
-    systems: tuple[str, ...]
+    systems: tuple[str | type[Any], ...]
     seeds: int = 3
     folds: int | None = None
     options: Mapping[str, Mapping[str, Any]] | None = None
     missing: Missing = "last"
+    metrics: tuple[str | Callable[..., float], ...] = ("auprc",)
 
     def __post_init__(self) -> None:
         """Raise an error for a plan that cannot be run."""
         if not self.systems:
             raise ChmcnnError(f"systems is empty; choose from {', '.join(SYSTEMS)}.")
-        for number, name in enumerate(self.systems):
-            system(name)
-            if name in self.systems[:number]:
-                raise ChmcnnError(f"System {name!r} is listed twice; list it once.")
+        systems = self.find_systems()
+        for number, system in enumerate(systems):
+            if system.name in (other.name for other in systems[:number]):
+                raise ChmcnnError(
+                    f"System {system.name!r} is listed twice; list it once, or give one of two classes another "
+                    "name = '...'."
+                )
+        if not self.metrics:
+            raise ChmcnnError("metrics is empty; expected at least one measure, such as 'auprc'.")
+        self.find_measures()
         if self.seeds < 1:
             raise ChmcnnError(f"seeds is {self.seeds}; expected 1 or more.")
         if self.folds is not None and self.folds < 2:
             raise ChmcnnError(f"folds is {self.folds}; expected 2 or more.")
+        by_name = {system.name: system for system in systems}
         for name, options in (self.options or {}).items():
-            if name not in self.systems:
+            if name not in by_name:
                 raise ChmcnnError(
-                    f"Options are set for {name!r}, which is not among the systems: {', '.join(self.systems)}."
+                    f"Options are set for {name!r}, which is not among the systems: {', '.join(by_name)}."
                 )
-            _refuse_unknown_options(name, options)
+            _refuse_unknown_options(by_name[name], options)
+
+    def find_systems(self) -> tuple[System, ...]:
+        """Return the systems with their names."""
+        return tuple(map(find_system, self.systems))
+
+    def find_measures(self) -> tuple[Measure, ...]:
+        """Return the measures with their names."""
+        return find_measures(self.metrics)
 
     def specify(self, dataset: str) -> Iterator[RunSpec]:
         """Yield the runs on one data set: all systems with the first seed or fold, then with the next."""
+        systems = self.find_systems()
         for number in range(self.folds or self.seeds):
             part = {"seed": number} if self.folds is None else {"fold": number, "folds": self.folds}
-            for name in self.systems:
-                yield RunSpec(dataset, name, dict((self.options or {}).get(name, {})), **part)
+            for system in systems:
+                options = dict((self.options or {}).get(system.name, {}))
+                yield RunSpec(dataset, system.name, options, **part, own=system.path, own_version=system.version)
 
 
 def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Execution | None = None) -> Comparison:
@@ -99,23 +125,28 @@ def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Exec
         Number of processes or an executor, the command to record, and a function to report progress to.
     """
     _refuse_duplicates([source.name for source in sources])
+    systems, measures = plan.find_systems(), plan.find_measures()
+    refuse_interactive(systems, measures, execution)
     loaded = [source.load() for source in sources]
-    _refuse_small(loaded, plan)
+    refuse_small(loaded, plan.seeds, plan.folds)
+    refuse_undefined(measures, loaded, plan.folds)
+    names = tuple(measure.path or measure.name for measure in measures)
     # A worker loads a benchmark data set itself; if it has no validation rows, the seed draws them.
     planned = [
-        PlannedRun(spec, source if plan.folds is None else in_memory, digest)
+        PlannedRun(spec, source if plan.folds is None else in_memory, digest, names)
         for source, in_memory in zip(sources, loaded, strict=True)
-        for digest in [in_memory.digest()]
+        for digest in [in_memory.digest(folds=plan.folds is not None)]
         for spec in plan.specify(source.name)
     ]
     planned.sort(key=lambda item: item.spec.fold or item.spec.seed)
     runs = dict(iterate_results(planned, folder / RUNS, execution))
     return summarise(
         [runs[item.spec.path(folder / RUNS)] for item in planned],
-        systems=plan.systems,
+        systems=[system.name for system in systems],
         sizes={source.name: source.sizes(folds=plan.folds is not None) for source in loaded},
         drawn={source.name: plan.folds is not None or not source.has_test_rows for source in sources},
         missing=plan.missing,
+        measures=measures,
     )
 
 
@@ -125,23 +156,14 @@ def _refuse_duplicates(names: list[str]) -> None:
             raise ChmcnnError(f"Two data sets are called {name!r}; rename one of them, or list it once.")
 
 
-def _refuse_small(loaded: list[Source], plan: Plan) -> None:
-    """Draw all folds or parts once: this raises an error if one has nothing to test on."""
-    for source in loaded:
-        for number in range(plan.folds or plan.seeds):
-            if plan.folds:
-                source.fold(number, plan.folds)
-            else:
-                source.split(number)
-
-
-def _refuse_unknown_options(name: str, options: Mapping[str, Any]) -> None:
-    allowed = tuple(set(system(name)().get_params()) - {"hierarchy", "evaluated", "random_state"})
+def _refuse_unknown_options(system: System, options: Mapping[str, Any]) -> None:
+    allowed = system.list_options()
     for option in options:
         if option not in allowed:
             near = nearest(option, allowed)
             hint = f" Did you mean {near!r}?" if near else ""
-            raise ChmcnnError(f"{name} has no option {option!r}.{hint} Its options: {', '.join(sorted(allowed))}.")
+            names = ", ".join(sorted(allowed)) or "none"
+            raise ChmcnnError(f"{system.name} has no option {option!r}.{hint} Its options: {names}.")
 
 
 def prepare(folder: Path) -> None:

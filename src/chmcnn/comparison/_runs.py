@@ -5,14 +5,10 @@ A finished run is never repeated, and no two processes execute the same one at o
 
 from __future__ import annotations
 
-import json
-import math
 import platform
 import re
-import sys
-import time
 import traceback
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import filelock
@@ -21,21 +17,20 @@ import pandas as pd
 import torch
 
 from chmcnn import metrics
-from chmcnn._io import results, strict_json
+from chmcnn._io import results, user_code
 from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
-from chmcnn.baselines import system
-from chmcnn.classifier import CHMCNNClassifier
+from chmcnn.comparison._figures import NUMBERS, Figures, measure_system, to_plain
+from chmcnn.comparison._systems import System
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.estimator import NeuralClassifier
-from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from chmcnn.comparison._splits import Source, Split
-    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.comparison._splits import Source
+    from chmcnn.metrics import Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +43,22 @@ class RunSpec:
     seed: int = 0
     fold: int | None = None
     folds: int | None = None
+    own: str | None = None  # module:Class of a system of the user
+    own_version: str | None = None  # changes when that class changes
 
     def path(self, folder: Path) -> Path:
-        """Return the file of its result; other options give another file."""
+        """Return the file of its result; other options, or another version of the user's class, give another file."""
         part = f"seed{self.seed}" if self.fold is None else f"fold{self.fold}of{self.folds}"
         name = re.sub(r"[^\w.+-]", "_", f"{self.dataset}-{self.system}-{part}")
-        return folder / f"{name}-{results.checksum(asdict(self))[:8]}.json"
+        content = {name: value for name, value in asdict(self).items() if not (name in _OWN and value is None)}
+        return folder / f"{name}-{results.checksum(content)[:8]}.json"
+
+    def get_system(self) -> System:
+        """Return the system."""
+        return System(self.system, self.own, self.own_version)
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The figures of a run; None where a figure is unknown, or does not apply to the system."""
-
-    auprc: float  # on the test rows
-    validation_auprc: float | None
-    best_epoch: int | None
-    violations_before: int  # pairs of a row and an edge, before scores are made coherent
-    violations_before_share: float
-    violations_after: int
-    fit_seconds: float
-    predict_seconds: float
-    parameters: int | None
-    memory: float | None  # MiB that training and predicting added to the peak of the process
-    threads: int
-    settings: Mapping[str, Any] | None = field(default=None, hash=False)  # of a network, with those of its preset
-
-
-NUMBERS = tuple(name for name in Figures.__slots__ if name != "settings")
+_OWN = ("own", "own_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +87,12 @@ class Run:
 
 
 class PlannedRun(NamedTuple):
-    """A run with its data and their digest."""
+    """A run with its data, their digest, and the measures that its result must have beside the usual ones."""
 
     spec: RunSpec
     source: Source
     digest: str
+    measures: tuple[str, ...] = ()  # names or module:function, which other processes can import
 
 
 def run(
@@ -152,13 +137,13 @@ def run(
     with held:
         result = find_finished(planned, folder)
         if result is None:
-            result = _execute(planned, threads, command)
+            result = _keep_measures(_execute(planned, threads, command), path)
             results.write(path, result.to_json())
     return result
 
 
 def find_finished(planned: PlannedRun, folder: Path) -> Run | None:
-    """Return the result of a run if it is finished. Refuse a result of other data with the same name."""
+    """Return the result of a run if it is finished and has all measures. Refuse a result of other data of that name."""
     path = planned.spec.path(folder)
     if not path.is_file():
         return None
@@ -170,7 +155,17 @@ def find_finished(planned: PlannedRun, folder: Path) -> Run | None:
             path,
         )
     _refuse_other_settings(result, path)
-    return result if result.figures else None
+    wanted = metrics.find_measures(planned.measures)
+    return result if result.figures and all(result.figures.has(measure) for measure in wanted) else None
+
+
+def _keep_measures(result: Run, path: Path) -> Run:
+    """Add the measures of an earlier result of the same run, so that no later comparison has to run it again."""
+    before = read(path) if path.is_file() else None
+    if not (before and before.figures and result.figures) or before.versions != result.versions:
+        return result
+    measures = {**(before.figures.measures or {}), **(result.figures.measures or {})}
+    return replace(result, figures=replace(result.figures, measures=measures))
 
 
 def _refuse_other_settings(result: Run, path: Path) -> None:
@@ -178,8 +173,10 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     before = result.figures and result.figures.settings
     if not before:
         return
-    model = system(result.spec.system)(**result.spec.options)
-    now = _to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
+    model = result.spec.get_system().create(result.spec.options)
+    if not isinstance(model, NeuralClassifier):
+        return
+    now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(
@@ -202,98 +199,32 @@ def collect(folder: Path) -> pd.DataFrame:
     return to_frame(list(runs.values()))
 
 
-def to_frame(runs: list[Run]) -> pd.DataFrame:
-    """Return results as a table, one row each."""
+def to_frame(runs: list[Run], measures: Sequence[Measure] = ()) -> pd.DataFrame:
+    """Return results as a table, one row each, with a column for each measure."""
     rows = [
         asdict(result.spec)
         | {name: getattr(result.figures, name, None) for name in NUMBERS}
+        | {measure.name: result.figures and result.figures.get(measure) for measure in measures}
         | {"reason": result.reason, "data": result.data, "command": result.command}
         for result in runs
     ]
-    return pd.DataFrame(rows, columns=[*RunSpec.__slots__, *NUMBERS, "reason", "data", "command"])
+    names = [measure.name for measure in measures if measure.name not in NUMBERS]
+    return pd.DataFrame(rows, columns=[*RunSpec.__slots__, *NUMBERS, *names, "reason", "data", "command"])
 
 
 def _execute(planned: PlannedRun, threads: int | None, command: str) -> Run:
     """Train and test; an error is a result too, so that the other runs go on."""
-    spec, source, digest = planned
+    spec, source, digest, measures = planned
     split = source.split(spec.seed) if spec.folds is None else source.fold(spec.fold or 0, spec.folds)
     figures, reason, trace = None, "", ""
     with limit_threads(threads):
         try:
-            figures = _measure(spec, split)
+            figures = measure_system(spec, split, measures)
         except ChmcnnError as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 -- hours of other results are not lost for it
-            reason, trace = f"{type(error).__name__}: {error}", traceback.format_exc()
+            reason, trace = user_code.describe_error(error), traceback.format_exc()
     return Run(spec, digest, figures, reason, trace, versions(), command)
-
-
-def _measure(spec: RunSpec, split: Split) -> Figures:
-    model = system(spec.system)(
-        hierarchy=split.train.hierarchy, evaluated=split.evaluated, random_state=spec.seed, **spec.options
-    )
-    _warm_up()
-    peak, start = _measure_peak(), time.perf_counter()
-    split.fit(model)
-    fitted = time.perf_counter()
-    raw = torch.from_numpy(model.uncorrected_proba(split.test.X))
-    scores = model.correct(raw).numpy()
-    predicted, after = time.perf_counter(), _measure_peak()
-    parents, children = model.hierarchy_.edges[model.evaluated_[model.hierarchy_.edges].all(axis=1)].T
-    violated = (raw[:, children] > raw[:, parents]).numpy()  # only evaluated classes: some systems do not train roots
-    best = getattr(model, "best_score_", None)
-    return Figures(
-        auprc=metrics.auprc(split.test.Y, scores, classes=model.evaluated_),
-        validation_auprc=best if best is not None and np.isfinite(best) else None,
-        best_epoch=getattr(model, "best_epoch_", None),
-        violations_before=int(violated.sum()),
-        violations_before_share=float(violated.sum() / max(violated.size, 1)),
-        violations_after=metrics.violations(scores, model.hierarchy_).number,
-        fit_seconds=fitted - start,
-        predict_seconds=predicted - fitted,
-        parameters=_count_parameters(model),
-        memory=None if peak is None or after is None else after - peak,
-        threads=torch.get_num_threads(),
-        settings=_get_settings(model),
-    )
-
-
-def _get_settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
-    """Return all settings of a network; None for other systems."""
-    if not isinstance(model, NeuralClassifier):
-        return None
-    columns = math.prod(model.feature_shape_)
-    return _to_plain(model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_))
-
-
-def _to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as they are read from a file."""
-    plain: dict[str, Any] = json.loads(strict_json.dumps(settings))
-    return plain
-
-
-def _warm_up() -> None:
-    """Train a small network, so that the costs of the system do not include what libraries load at first use."""
-    tree = Hierarchy.from_edges([("a", "b")])
-    CHMCNNClassifier(tree, epochs=1, widths=(4,), random_state=0).fit(np.eye(8), [{"b"}, {"a"}] * 4)
-
-
-def _count_parameters(model: HierarchicalClassifier) -> int | None:
-    """Return the number of weights of its networks; None for a system without one."""
-    values = [value for name, value in vars(model).items() if name.endswith("_")]
-    parts = [part for value in values for part in (value if isinstance(value, list | tuple) else [value])]
-    networks = [part for part in parts if isinstance(part, torch.nn.Module)]
-    return sum(weights.numel() for network in networks for weights in network.parameters()) if networks else None
-
-
-def _measure_peak() -> float | None:
-    """Return the peak memory of this process in MiB; None where the system does not report it."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def versions() -> dict[str, str]:

@@ -13,6 +13,7 @@ from scipy import sparse
 from chmcnn import _wording
 from chmcnn.datasets.dataset import Dataset, Table, split
 from chmcnn.datasets.registry import load
+from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Source:
         return Split(train, None, _refuse_unlabelled(held_out, self.name, "the rows to test on"), None)
 
     def fold(self, number: int, folds: int) -> Split:
-        """Return one of several folds over all rows of a table, or the training and validation rows of a data set."""
+        """Return one of several stratified folds: of all rows of a table, or all but the test rows of a data set."""
         data = self._get_rows(0)
         rows = _concatenate(data.train, data.valid) if isinstance(data, Dataset) else data
         if len(rows) < 2 * folds:
@@ -81,21 +82,21 @@ class Source:
                 f"{self.name} has {_wording.count(len(rows), 'row')}, too few for {folds} folds of at least 2 rows; "
                 "use fewer folds."
             )
-        order = np.random.default_rng(0).permutation(len(rows))
-        inside = np.zeros(len(rows), dtype=np.bool_)
-        inside[order[number::folds]] = True
-        test = _refuse_unlabelled(rows.take(np.flatnonzero(inside)), self.name, f"fold {number} of {folds}")
-        evaluated = data.evaluated if isinstance(data, Dataset) else None
-        return Split(rows.take(np.flatnonzero(~inside)), None, test, evaluated)
+        sizes = [len(range(place, len(rows), folds)) for place in range(folds)]
+        parts = stratify(rows.Y, sizes, seed=0)
+        test = _refuse_unlabelled(rows.take(parts[number]), self.name, f"fold {number} of {folds}")
+        others = np.sort(np.concatenate([part for place, part in enumerate(parts) if place != number]))
+        return Split(rows.take(others), None, test, data.evaluated if isinstance(data, Dataset) else None)
 
     def load(self) -> Source:
         """Return the same source with its rows in memory."""
         return replace(self, data=self._get_rows(0))
 
-    def digest(self) -> str:
-        """Return a digest of all rows, labels and classes."""
+    def digest(self, *, folds: bool = False) -> str:
+        """Return a digest of all rows, labels and classes, and of the way in which test rows are drawn from them."""
         data = self._get_rows(0)
-        return compute_digest(data.parts.values() if isinstance(data, Dataset) else [data])
+        digest = compute_digest(data.parts.values() if isinstance(data, Dataset) else [data])
+        return f"{digest}-stratified" if folds or not self.has_test_rows else digest
 
     def sizes(self, *, folds: bool = False) -> dict[str, int]:
         """Return the numbers of rows, features and classes; folds do not use the test rows of a data set."""
@@ -118,7 +119,7 @@ class Source:
 def compute_digest(tables: Iterable[Table]) -> str:
     """Return a digest of rows, labels and classes."""
     parts = list(tables)
-    digest = hashlib.sha256(parts[0].hierarchy.to_json().encode())
+    digest = hashlib.sha256(parts[0].hierarchy.to_json(titles=False).encode())
     for table in parts:
         _update(digest, table)
     return digest.hexdigest()

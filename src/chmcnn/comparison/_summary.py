@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from chmcnn import _wording, significance
-from chmcnn.comparison._runs import NUMBERS, Run, to_frame
+from chmcnn.comparison._figures import NUMBERS
+from chmcnn.comparison._runs import Run, to_frame
 from chmcnn.comparison._splits import TEST_SHARE
 from chmcnn.errors import ChmcnnError, ScoreError
+from chmcnn.metrics import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from chmcnn.metrics import Measure
     from chmcnn.significance import Friedman, Missing, Nemenyi
 
 ALPHA = 0.05
@@ -34,16 +37,24 @@ class Pair:
     p: float  # corrected for the number of systems
 
 
+class Scores(NamedTuple):
+    """The scores by one measure, data sets x systems; NaN where a system has no result."""
+
+    means: pd.DataFrame
+    deviations: pd.DataFrame
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The results of several systems on several data sets, and their statistics."""
 
     runs: pd.DataFrame  # one row for each result
     sizes: Mapping[str, Mapping[str, int]]  # of each data set
-    means: pd.DataFrame  # AU(PRC), data sets x systems; NaN where a system has no result
-    deviations: pd.DataFrame
+    measures: tuple[Measure, ...]  # ranks and tests use the first
+    scores: Mapping[str, Scores]  # by the name of the measure
     details: pd.DataFrame  # mean figures, one row for each data set and system
     reasons: Mapping[tuple[str, str], str]  # of missing results, by (data set, system)
+    traces: Mapping[tuple[str, str], str]  # where an error was raised, for those that are not about the input
     control: str  # the system that the others are tested against
     ranks: pd.Series[float] | None
     friedman: Friedman | None
@@ -61,25 +72,45 @@ class Comparison:
         """The mean figures of each system over the data sets."""
         return self.details.groupby("system", sort=False, as_index=False).mean(numeric_only=True)
 
-    def mean(self, dataset: str, system: str) -> float:
+    @property
+    def main(self) -> Measure:
+        """The measure of the ranks and tests."""
+        return self.measures[0]
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """The mean scores by the main measure, data sets x systems; NaN where a system has no result."""
+        return self.scores[self.main.name].means
+
+    @property
+    def deviations(self) -> pd.DataFrame:
+        """The standard deviations of the scores by the main measure."""
+        return self.scores[self.main.name].deviations
+
+    def mean(self, dataset: str, system: str, measure: Measure | None = None) -> float:
         """Return the mean score; NaN where there is no result."""
-        return float(self.means[system][dataset])
+        return float(self.scores[(measure or self.main).name].means[system][dataset])
 
-    def deviation(self, dataset: str, system: str) -> float:
+    def deviation(self, dataset: str, system: str, measure: Measure | None = None) -> float:
         """Return the deviation of the scores; NaN with fewer than two results."""
-        return float(self.deviations[system][dataset])
+        return float(self.scores[(measure or self.main).name].deviations[system][dataset])
 
-    def best(self, dataset: str) -> str:
-        """Return the system with the best mean on a data set."""
-        return str(self.means.loc[dataset].idxmax())
+    def best(self, dataset: str, measure: Measure | None = None) -> str | None:
+        """Return the system with the best mean on a data set; None if no system has one."""
+        chosen = measure or self.main
+        means = self.scores[chosen.name].means.loc[dataset].dropna()
+        if means.empty:
+            return None
+        return str(means.idxmax() if chosen.higher_is_better else means.idxmin())
 
     def facts(self) -> dict[str, Any]:
         """Return the content of comparison.json."""
-        rows = [
-            row | {"deviation": self.deviation(row["dataset"], row["system"])} | self._reason(row)
-            for row in self.details.to_dict("records")
-        ]
+        rows = [row | self._deviations(row) | self._reason(row) for row in self.details.to_dict("records")]
         return {
+            "measures": [
+                {"name": each.name, "title": each.title, "higher is better": each.higher_is_better}
+                for each in self.measures
+            ],
             "data": {name: dict(sizes) for name, sizes in self.sizes.items()},
             "results": rows,
             "average ranks": None if self.ranks is None else self.ranks.to_dict(),
@@ -98,7 +129,13 @@ class Comparison:
 
     def _reason(self, row: dict[Any, Any]) -> dict[str, str]:
         place = (row["dataset"], row["system"])
-        return {"reason": self.reasons[place]} if place in self.reasons else {}
+        reason = {"reason": self.reasons[place]} if place in self.reasons else {}
+        return reason | ({"traceback": self.traces[place]} if place in self.traces else {})
+
+    def _deviations(self, row: dict[Any, Any]) -> dict[str, Any]:
+        place = (row["dataset"], row["system"])
+        every = {each.name: self.deviation(*place, each) for each in self.measures}
+        return {"deviation": every[self.main.name]} | ({"deviations": every} if len(every) > 1 else {})
 
 
 class _Tests(NamedTuple):
@@ -117,21 +154,30 @@ def summarise(
     sizes: Mapping[str, Mapping[str, int]],
     drawn: Mapping[str, bool],
     missing: Missing,
+    measures: Sequence[Measure] = (MEASURES["auprc"],),
 ) -> Comparison:
     """Summarise results; ``drawn`` says for each data set whether each result has test rows of its own."""
     reasons = {(run.spec.dataset, run.spec.system): run.reason for run in runs if run.figures is None}
     if all(run.figures is None for run in runs):
         (dataset, system), reason = next(iter(reasons.items()))
         raise ChmcnnError(f"No run has a result. {system} on {dataset}: {reason}")
-    table = _mask_incomplete(to_frame(runs), reasons)
+    figures = [*NUMBERS, *(measure.name for measure in measures if measure.name not in NUMBERS)]
+    table = _mask_incomplete(to_frame(runs, measures), reasons, figures)
     grouped = table.groupby(["dataset", "system"], sort=False)
-    details = grouped[list(NUMBERS)].mean().reindex(pd.MultiIndex.from_product([list(sizes), systems])).reset_index()
-    means, deviations = (
-        values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
-        for values in (grouped["auprc"].mean(), grouped["auprc"].std())
-    )
+    details = grouped[figures].mean().reindex(pd.MultiIndex.from_product([list(sizes), systems])).reset_index()
+    scores = {
+        measure.name: Scores(
+            *(
+                values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
+                for values in (grouped[measure.name].mean(), grouped[measure.name].std())
+            )
+        )
+        for measure in measures
+    }
+    main = measures[0]
+    means = scores[main.name].means if main.higher_is_better else -scores[main.name].means
     ranked = _select_ranked(means, missing)
-    tests = _run_tests(table, means, ranked, drawn)
+    tests = _run_tests(table.assign(score=table[main.name]), means, ranked, drawn)
     versions = tuple(
         dict(items) for items in dict.fromkeys(tuple(sorted(run.versions.items())) for run in runs) if items
     )
@@ -139,10 +185,11 @@ def summarise(
     return Comparison(
         runs=table,
         sizes=sizes,
-        means=means,
-        deviations=deviations,
-        details=details.set_axis(["dataset", "system", *NUMBERS], axis=1),
+        measures=tuple(measures),
+        scores=scores,
+        details=details.set_axis(["dataset", "system", *figures], axis=1),
         reasons=reasons,
+        traces={(run.spec.dataset, run.spec.system): run.trace for run in runs if run.figures is None and run.trace},
         control=systems[0],
         ranks=significance.ranks(ranked) if min(ranked.shape) >= 2 else None,
         friedman=tests.friedman,
@@ -153,9 +200,8 @@ def summarise(
     )
 
 
-def _mask_incomplete(table: pd.DataFrame, reasons: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+def _mask_incomplete(table: pd.DataFrame, reasons: Mapping[tuple[str, str], str], figures: list[str]) -> pd.DataFrame:
     """Remove all figures of a system on a data set where one is missing: a mean over some seeds is not comparable."""
-    figures = list(NUMBERS)
     table[figures] = table[figures].astype(float)
     for dataset, system in reasons:
         table.loc[(table["dataset"] == dataset) & (table["system"] == system), figures] = math.nan
@@ -239,7 +285,7 @@ def _test_one(table: pd.DataFrame, dataset: str, means: pd.DataFrame) -> tuple[P
     complete = set(means.loc[[dataset]].dropna(axis=1).columns)
     folds = table["folds"].iloc[0]
     split = "seed" if pd.isna(folds) else "fold"
-    scores = table.pivot_table(index=split, columns="system", values="auprc")
+    scores = table.pivot_table(index=split, columns="system", values="score")
     if len(scores) < MIN_REPEATS or control not in complete:
         return ()
     share = TEST_SHARE if pd.isna(folds) else 1 / folds

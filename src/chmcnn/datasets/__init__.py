@@ -8,32 +8,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chmcnn.datasets import arff, obo, synthetic
+    from chmcnn.datasets import arff, gaf, obo, skos, synthetic
+    from chmcnn.datasets.annotation_summary import AnnotationSummary
     from chmcnn.datasets.annotations import annotate
+    from chmcnn.datasets.cafa_files import read_information, read_known
     from chmcnn.datasets.catalogue import names
     from chmcnn.datasets.dataset import Dataset, Table, split
     from chmcnn.datasets.formats import read_hierarchy
     from chmcnn.datasets.preprocessing import Preprocessor
     from chmcnn.datasets.reading import read_features, read_table
     from chmcnn.datasets.registry import load
+    from chmcnn.datasets.stratification import stratify
 
 __all__ = [
+    "AnnotationSummary",
     "Dataset",
     "Preprocessor",
     "Table",
     "annotate",
     "arff",
+    "gaf",
     "load",
     "names",
     "obo",
     "read_features",
     "read_hierarchy",
+    "read_information",
+    "read_known",
     "read_table",
+    "skos",
     "split",
+    "stratify",
     "synthetic",
 ]
 
 _HOME = {
+    "AnnotationSummary": "annotation_summary",
     "Dataset": "dataset",
     "Preprocessor": "preprocessing",
     "Table": "dataset",
@@ -42,8 +52,11 @@ _HOME = {
     "names": "catalogue",
     "read_features": "reading",
     "read_hierarchy": "formats",
+    "read_information": "cafa_files",
+    "read_known": "cafa_files",
     "read_table": "reading",
     "split": "dataset",
+    "stratify": "stratification",
 }
 
 

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 EMBEDDED = "digits"
 """The data set inside the package."""
 
+ROOTS = frozenset(
+    {"root", *(f"GO{mark}{number}" for mark in ("", ":") for number in ("0003674", "0005575", "0008150"))}
+)
+"""Classes of (nearly) every row of the benchmark: they are in its hierarchies, but by convention in no measure."""
+
 
 @dataclass(frozen=True, slots=True)
 class File:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from chmcnn import _wording
 from chmcnn.datasets.columns import list_kinds
+from chmcnn.datasets.stratification import stratify
 from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import DatasetError
 from chmcnn.hierarchy import Hierarchy, label_matrix
@@ -27,11 +29,6 @@ if TYPE_CHECKING:
 
 TableFeatures: TypeAlias = pd.DataFrame | np.ndarray | sparse.csr_array
 TableLabels: TypeAlias = np.ndarray | sparse.csr_array
-
-ROOTS = frozenset(
-    {"root", *(f"GO{mark}{number}" for mark in ("", ":") for number in ("0003674", "0005575", "0008150"))}
-)
-"""Classes of (nearly) every row: they are in the hierarchy, but by convention in no measure."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -116,6 +113,52 @@ class Table:
         )
         return Table(features, self._labels[positions], self.hierarchy, self.source, verified=self.verified)
 
+    def to_csv(self, path: str | Path, *, labels: str = "labels", separator: str = ";", force: bool = False) -> None:
+        """Write features, ids and labels to a text file that `chmcnn.datasets.read_table` reads.
+
+        Read it with the hierarchy of the table, ``id_column=`` if rows have names, ``categorical=`` for columns of
+        categories that look like numbers, and ``text=`` for columns of text. The most specific classes of each row are
+        written.
+
+        Parameters
+        ----------
+        path
+            The file: ``.csv``, or ``.tsv`` for tabs, plain or with ``.gz``.
+        labels
+            Name of the column of labels.
+        separator
+            Separator between labels.
+        force
+            Overwrite an existing file.
+
+        Examples
+        --------
+        >>> import tempfile; from pathlib import Path; from chmcnn import Hierarchy, datasets
+        >>> table = Table(np.eye(2), [{"a/b"}, {"a", "c"}], Hierarchy.from_paths(["a/b", "c"]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.to_csv(Path(folder, "mine.csv"))
+        ...     print(Path(folder, "mine.csv").read_text())
+        ...     again = datasets.read_table(Path(folder, "mine.csv"), table.hierarchy)
+        x0,x1,labels
+        1.0,0.0,a/b
+        0.0,1.0,a;c
+        <BLANKLINE>
+        >>> (again.Y == table.Y).all()
+        np.True_
+        """
+        from chmcnn.datasets.writing import write_csv
+
+        write_csv(self, Path(path), labels=labels, separator=separator, force=force)
+
+    def to_parquet(self, path: str | Path, *, labels: str = "labels", force: bool = False) -> None:
+        """Write features, ids and labels to a Parquet file that `chmcnn.datasets.read_table` reads.
+
+        It keeps categories, and has labels as lists; the parameters are those of `to_csv`.
+        """
+        from chmcnn.datasets.writing import write_parquet
+
+        write_parquet(self, Path(path), labels=labels, force=force)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the arguments, so that copies are immutable too."""
         arguments = (self._features, self._labels, self.hierarchy, self.source)
@@ -146,7 +189,8 @@ class Dataset:
     train, valid, test
         The tables.
     evaluated
-        Which classes count in losses and measures (classes,); by default all except ``ROOTS``.
+        Which classes count in losses and measures (classes,); by default all. The data sets of the benchmark leave out
+        their artificial roots.
     """
 
     name: str
@@ -166,7 +210,7 @@ class Dataset:
             _refuse_other_columns(self.train, part)
             _refuse_other_classes(self.train, part)
         classes = self.hierarchy.classes
-        evaluated = np.array([name not in ROOTS for name in classes] if self.evaluated is None else self.evaluated)
+        evaluated = np.ones(len(classes), dtype=np.bool_) if self.evaluated is None else np.array(self.evaluated)
         if evaluated.shape != (len(classes),) or evaluated.dtype != np.bool_:
             raise DatasetError(
                 f"evaluated has shape {evaluated.shape} and type {evaluated.dtype}; expected ({len(classes)},) and "
@@ -202,11 +246,25 @@ class Dataset:
         return f"Dataset({self.title}: {rows} rows, {features}, {self.hierarchy!r})"
 
 
-def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
-    """Split the rows at random into parts of the given shares, which add up to 1.
+def split(table: Table, *shares: float, seed: int = 0, stratified: bool = True) -> tuple[Table, ...]:
+    """Split the rows into parts of the given shares, which add up to 1.
 
     Rows keep their order in each part. The same seed gives the same parts.
 
+    Parameters
+    ----------
+    table
+        The rows.
+    shares
+        Share of each part.
+    seed
+        Decides which rows come where.
+    stratified
+        Whether every class has the same share of its rows in a part, as far as possible: see `stratify`. A class with
+        few rows has them in the largest part. Otherwise rows are drawn at random.
+
+    Examples
+    --------
     >>> from chmcnn import Hierarchy
     >>> table = Table(np.eye(10), [{"a"}] * 10, Hierarchy.from_paths(["a"]))
     >>> split(table, 0.7, 0.3)
@@ -222,6 +280,8 @@ def split(table: Table, *shares: float, seed: int = 0) -> tuple[Table, ...]:
     if any(start == end for start, end in pairwise(ends)):
         rows = _wording.count(len(table), "row")
         raise DatasetError(f"{rows} cannot be split into shares of {shares}: a part would be empty.")
+    if stratified:
+        return tuple(map(table.take, stratify(table.Y, np.diff(ends).tolist(), seed)))
     order = np.random.default_rng(seed).permutation(len(table))
     return tuple(table.take(np.sort(order[start:end])) for start, end in pairwise(ends))
 

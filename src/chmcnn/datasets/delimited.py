@@ -21,28 +21,28 @@ def read(path: Path, delimiter: str) -> RawTable:
     """Read a table with a header: all cells as text, empty ones as missing."""
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise TableError(f"the delimiter is {delimiter!r}; expected one character, such as ',' or a tab", path)
-    rows = _check(path, delimiter)
+    number = _check(path, delimiter)
     frame = pd.read_csv(path, sep=delimiter, dtype=object, na_values=[""], keep_default_na=False, encoding="utf-8-sig")
-    if len(frame) != rows:
-        raise TableError(f"it has {rows:,} rows, but {len(frame):,} were read; quote cells with line breaks", path)
+    if len(frame) != number:
+        raise TableError(f"it has {number:,} rows, but {len(frame):,} were read; quote cells with line breaks", path)
     frame.columns = pd.Index([str(name).strip() for name in frame.columns])
     return RawTable(path, frame, lambda row: _line_of(path, delimiter, row))
 
 
 def _line_of(path: Path, delimiter: str, row: int) -> int:
     """Return the line on which a row, counted from 0, starts."""
-    return next(line for number, (line, _) in enumerate(_rows(path, delimiter)) if number == row + 1)
+    return next(line for number, (line, _) in enumerate(rows(path, delimiter)) if number == row + 1)
 
 
 def _check(path: Path, delimiter: str) -> int:
     """Return the number of rows; raise an error if there is none, or one is not as long as the header."""
-    rows = _rows(path, delimiter)
-    line, header = next(rows, (1, []))
+    all_rows = rows(path, delimiter)
+    line, header = next(all_rows, (1, []))
     if not header:
         raise TableError("the file is empty; expected a header and rows", path)
     _check_header([name.strip() for name in header], path, line)
     count = 0
-    for line, row in rows:
+    for line, row in all_rows:
         if len(row) != len(header):
             cells = _wording.count(len(row), "cell")
             raise TableError(f"the row has {cells}, but the header has {len(header)}", path, line)
@@ -62,7 +62,7 @@ def _check_header(names: list[str], path: Path, line: int) -> None:
         seen.add(name)
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, each with the line it starts on."""
     reader = csv.reader(text.lines(path, TableError), delimiter=delimiter, strict=True)
     line = 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._io import text
-from chmcnn.datasets import arff, delimited, obo, parquet
+from chmcnn.datasets import arff, delimited, obo, parquet, skos
 from chmcnn.datasets.raw_table import DeclaredLabels, RawTable
 from chmcnn.errors import FileError, HierarchyError, TableError
 from chmcnn.hierarchy import Hierarchy
@@ -24,8 +24,11 @@ class HierarchyOptions:
     """Arguments of `chmcnn.datasets.read_hierarchy`, each for one of the formats."""
 
     part_of: bool = False
+    namespace: str | None = None
     parent: str = "parent"
     child: str = "child"
+    title: str | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,9 @@ def _delimited(default: str) -> Format:
         return delimited.read(path, default if delimiter is None else delimiter)
 
     def read_hierarchy(path: Path, options: HierarchyOptions) -> Hierarchy:
-        return Hierarchy.from_csv(path, parent=options.parent, child=options.child, delimiter=default)
+        return Hierarchy.from_csv(
+            path, parent=options.parent, child=options.child, title=options.title, delimiter=default
+        )
 
     return Format(read_table, read_hierarchy)
 
@@ -53,6 +58,11 @@ def _read_arff(path: Path, delimiter: str | None) -> RawTable:
     return RawTable(path, content.features, declared=DeclaredLabels(content.labels, content.hierarchy))
 
 
+def _read_obo(path: Path, options: HierarchyOptions) -> Hierarchy:
+    return obo.read(path, part_of=options.part_of, namespace=options.namespace).hierarchy
+
+
+_SKOS = Format(read_hierarchy=lambda path, options: skos.read(path, language=options.language))
 _CSV, _TSV = _delimited(","), _delimited("\t")
 _PARQUET = Format(read_table=lambda path, _: parquet.read(path))
 
@@ -64,10 +74,20 @@ FORMATS = {
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
     ".arff": Format(_read_arff, lambda path, _: arff.read_hierarchy(path)),
-    ".obo": Format(read_hierarchy=lambda path, options: obo.read(path, part_of=options.part_of).hierarchy),
+    ".obo": Format(read_hierarchy=_read_obo),
     ".json": Format(read_hierarchy=lambda path, _: Hierarchy.from_json("".join(text.lines(path)))),
+    ".ttl": _SKOS,
+    ".nt": _SKOS,
 }
 """The format of each ending; ``.gz`` after it does not count."""
+
+_TO_TURTLE = ". Convert RDF to Turtle with rdfpipe, which comes with rdflib: rdfpipe -o turtle my.rdf > my.ttl"
+_CONVERT = {
+    ".rdf": _TO_TURTLE,
+    ".jsonld": _TO_TURTLE,
+    ".owl": ". Use the OBO file of the ontology, or convert it with robot: robot convert -i my.owl -o my.obo",
+}
+"""How to get a file that can be read from one that cannot."""
 
 
 def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
@@ -84,19 +104,29 @@ def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
 
 
 def read_hierarchy(
-    path: str | Path, *, part_of: bool = False, parent: str = "parent", child: str = "child"
+    path: str | Path,
+    *,
+    part_of: bool = False,
+    namespace: str | None = None,
+    parent: str = "parent",
+    child: str = "child",
+    title: str | None = None,
+    language: str = "en",
 ) -> Hierarchy:
     """Read a hierarchy from a file; its ending, before an optional ``.gz``, says what it is.
 
     Parameters
     ----------
     path
-        ``.csv`` or ``.tsv``: edges, in two columns. ``.json``: written by `Hierarchy.to_json`. ``.obo``: an ontology.
-        ``.arff``: a hierarchical ARFF file.
-    part_of
-        Whether the parts in an ontology are below their wholes too.
-    parent, child
-        Names of the two columns of a table of edges.
+        ``.csv`` or ``.tsv``: edges, in two columns, and titles. ``.json``: written by `Hierarchy.to_json`. ``.obo``: an
+        ontology. ``.ttl`` or ``.nt``: a SKOS vocabulary in Turtle or N-Triples. ``.arff``: a hierarchical ARFF file.
+    part_of, namespace
+        Whether the parts in an ontology are below their wholes too; the namespace of its terms, by default all.
+    parent, child, title
+        Names of the columns of a table of edges. By default the titles of the children are in the column ``title`` or
+        ``name``, if there is one.
+    language
+        Language of the titles of a vocabulary; a concept without a label in it has one of another language.
     """
     file = Path(path).expanduser()
     if not file.is_file():
@@ -104,8 +134,9 @@ def read_hierarchy(
     read = FORMATS.get(text.ending(file), Format()).read_hierarchy
     if read is None:
         endings = ", ".join(ending for ending, known in FORMATS.items() if known.read_hierarchy)
-        raise FileError(f"unknown ending {text.ending(file)!r}; expected one of {endings}", file)
+        hint = _CONVERT.get(text.ending(file), "")
+        raise FileError(f"unknown ending {text.ending(file)!r}; expected one of {endings}{hint}", file)
     try:
-        return read(file, HierarchyOptions(part_of, parent, child))
+        return read(file, HierarchyOptions(part_of, namespace, parent, child, title, language))
     except HierarchyError as error:
         raise FileError(str(error).removeprefix(f"{file}, ").removeprefix(f"{file}: "), file) from None

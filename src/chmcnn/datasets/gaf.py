@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from chmcnn import _wording
@@ -10,10 +11,33 @@ from chmcnn._io import text
 from chmcnn.errors import OntologyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 EXPERIMENTAL = frozenset({"EXP", "IDA", "IPI", "IMP", "IGI", "IEP", "HTP", "HDA", "HMP", "HGI", "HEP"})
 """Evidence codes of annotations from experiments."""
+EVIDENCE_GROUPS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "EXPERIMENTAL": EXPERIMENTAL,
+        "PHYLOGENETIC": frozenset({"IBA", "IBD", "IKR", "IRD"}),
+        "COMPUTATIONAL": frozenset({"ISS", "ISO", "ISA", "ISM", "IGC", "RCA"}),
+        "AUTHOR": frozenset({"TAS", "NAS"}),
+        "CURATOR": frozenset({"IC", "ND"}),
+        "ELECTRONIC": frozenset({"IEA"}),
+    }
+)
+"""Evidence codes of the Gene Ontology by the kind of evidence."""
+
+
+def expand_evidence(names: Iterable[str]) -> frozenset[str]:
+    """Replace the names of groups by their evidence codes.
+
+    >>> sorted(expand_evidence(["author", "IDA"]))
+    ['IDA', 'NAS', 'TAS']
+    """
+    upper = [name.strip().upper() for name in names]
+    return frozenset().union(*(EVIDENCE_GROUPS.get(name, {name}) for name in upper))
+
+
 _CELLS = (15, 17)  # of GAF 1 and 2
 
 
@@ -43,4 +67,4 @@ def read(path: str | Path) -> Iterator[Annotation]:
             raise OntologyError("the gene product or its term is empty", file, number, 2 if cells[4] else 5)
         synonyms = tuple(filter(None, (name.strip() for name in cells[10].split("|"))))
         negated = "NOT" in (part.strip().upper() for part in cells[3].split("|"))
-        yield Annotation(number, cells[1], cells[2], synonyms, negated, cells[4], cells[6])
+        yield Annotation(number, cells[1], cells[2], synonyms, negated, cells[4], cells[6].upper())

@@ -31,7 +31,7 @@ class Ontology:
     Attributes
     ----------
     hierarchy
-        The current terms; their ids are the class names.
+        The current terms; their ids are the class names, and their names the titles.
     names
         The readable name of each term.
     namespaces
@@ -47,6 +47,15 @@ class Ontology:
     namespaces: Mapping[str, str]
     moved: Mapping[str, str]
     obsolete: frozenset[str]
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Ontology:
+        """Return an ontology of the classes of a hierarchy, all of them current."""
+        return cls(hierarchy, hierarchy.titles, {}, {}, frozenset())
+
+    def has(self, term: str) -> bool:
+        """Whether an id is one of a term, current or not."""
+        return term in self.hierarchy or term in self.moved or term in self.obsolete
 
     def current(self, term: str) -> str | None:
         """Return the current term of an id, or None if it is obsolete; raise an error for an unknown id."""
@@ -103,15 +112,16 @@ def read(path: str | Path, *, part_of: bool = False, namespace: str | None = Non
         raise OntologyError(f"no term is in the namespace {namespace!r}; the file has {available}", file)
     selected = {term: stanza for term, stanza in current.items() if namespace in (None, spaces[term])}
     edges = _edges(selected, current, file, part_of=part_of)
+    names = {term: stanza.first("name") for term, stanza in selected.items()}
     try:
-        hierarchy = Hierarchy.from_edges([edge for edge in edges if edge[0] in selected], classes=sorted(selected))
+        hierarchy = Hierarchy.from_edges([edge for edge in edges if edge[0] in selected], sorted(selected), names)
     except HierarchyError as error:
         raise OntologyError(str(error), file) from None
     replacements = _read_replacements(terms)
     moved = {old: term for old in replacements if (term := _follow(old, replacements, current)) in selected}
     return Ontology(
         hierarchy,
-        MappingProxyType({term: stanza.first("name") for term, stanza in selected.items()}),
+        MappingProxyType(names),
         MappingProxyType({term: spaces[term] for term in selected}),
         MappingProxyType(moved),
         frozenset({*terms, *replacements} - selected.keys() - moved.keys()),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from chmcnn.datasets import arff, digits, download
-from chmcnn.datasets.catalogue import EMBEDDED, catalogue
+from chmcnn.datasets.catalogue import EMBEDDED, ROOTS, catalogue
 from chmcnn.datasets.dataset import Dataset, Table, split
 from chmcnn.errors import DatasetError
 
@@ -68,8 +70,10 @@ def load(
         for part, path in paths.items()
     }
     if "valid" not in tables:
-        tables["train"], tables["valid"] = split(tables["train"], 1 - VALIDATION_SHARE, VALIDATION_SHARE, seed=seed)
-    return Dataset(name, tables["train"], tables["valid"], tables["test"])
+        shares = (1 - VALIDATION_SHARE, VALIDATION_SHARE)  # drawn at random: recorded results have these rows
+        tables["train"], tables["valid"] = split(tables["train"], *shares, seed=seed, stratified=False)
+    evaluated = np.array([name not in ROOTS for name in tables["train"].hierarchy])
+    return Dataset(name, tables["train"], tables["valid"], tables["test"], evaluated)
 
 
 def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool = False) -> dict[File, Path]:

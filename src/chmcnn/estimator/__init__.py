@@ -4,7 +4,9 @@ from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import save_model
 from chmcnn.estimator._neural import NeuralClassifier
+from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
+from chmcnn.estimator._ranking import Ranked, RankedClass
 from chmcnn.estimator._transformers import CustomPreprocessor
 
 __all__ = [
@@ -15,5 +17,8 @@ __all__ = [
     "NeuralClassifier",
     "Preset",
     "PresetName",
+    "Ranked",
+    "RankedClass",
+    "Threshold",
     "save_model",
 ]

@@ -1,10 +1,10 @@
-"""The base class of all systems: labels, features, validation rows, thresholds and predictions."""
+"""The base class of all systems: labels, features, validation rows and training."""
 
 from __future__ import annotations
 
 import inspect
 from inspect import Parameter
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -13,11 +13,10 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from chmcnn import metrics
-from chmcnn.constraint import delegates, max_constraint, min_constraint
-from chmcnn.datasets.dataset import ROOTS
+from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.estimator._explain import Explanation, explain
-from chmcnn.estimator._thresholds import tune_thresholds
+from chmcnn.estimator._predicting import Predictor, Threshold
+from chmcnn.estimator._thresholds import tune
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
 from chmcnn.settings import SETTINGS, check
@@ -26,41 +25,48 @@ from chmcnn.training import Matrix, Rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
-    from torch import Tensor
 
     from chmcnn._typing import Features, LabelsLike, Transformer
     from chmcnn.datasets.preprocessing import Preprocessor
     from chmcnn.estimator._transformers import CustomPreprocessor
 
 
-class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator for classes in a hierarchy. A system is a subclass with `_learn` and `uncorrected_proba`."""
 
     hierarchy: Hierarchy | None
     validation: float
-    threshold: float | Literal["tune"]
     preprocess: bool | Transformer
     evaluated: ArrayLike | None
     random_state: int | np.random.RandomState | None
     path_separator: str = "/"
 
-    hierarchy_: Hierarchy
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
-    evaluated_: NDArray[np.bool_]
-    thresholds_: NDArray[np.float64]
 
-    correction: ClassVar[Literal["max", "min"]] = "max"
-    """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        validation: float = 0.2,
+        threshold: Threshold = 0.5,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
+        evaluated: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.validation = validation
+        self.threshold = threshold
+        self.preprocess = preprocess
+        self.path_separator = path_separator
+        self.evaluated = evaluated
+        self.random_state = random_state
 
     # Implemented by each system
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         """Train, and return coherent scores of the validation rows, by a model that was not trained on them."""
-        raise NotImplementedError
-
-    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Return probabilities (rows, classes) before the correction."""
         raise NotImplementedError
 
     # Training
@@ -90,25 +96,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
-        if self.threshold == "tune" and valid is None:
+        if isinstance(self.threshold, str) and valid is None:
             raise ChmcnnError(
-                "threshold='tune' needs validation rows: pass validation_data=, or a validation= above 0."
+                f"threshold={self.threshold!r} needs validation rows: pass validation_data=, or a validation= above 0."
             )
-        self.thresholds_ = self._choose_thresholds(valid, self._learn(train, valid))
+        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
 
-    # Predicting
-
-    def predict_proba(self, X: Features) -> NDArray[np.float32]:
-        """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
-
-    def predict(self, X: Features) -> NDArray[np.int8]:
-        """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors."""
-        return (self.predict_proba(X) >= self.thresholds_).astype(np.int8)
-
-    def predict_labels(self, X: Features, *, most_specific: bool = False) -> list[set[str]]:
-        """Return predicted label sets, with all ancestors or only the most specific classes."""
-        return self.hierarchy_.decode(self.predict(X), most_specific=most_specific)
+    # Scoring
 
     def score(self, X: Features, y: LabelsLike, sample_weight: None = None) -> float:
         """Return the AU(PRC) of all rows and evaluated classes, the measure of the paper."""
@@ -116,23 +110,6 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ChmcnnError("sample_weight is not supported: all rows have the same weight in the AU(PRC).")
         scores = self.predict_proba(X)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
-
-    def explain(self, X: Features) -> list[Explanation]:
-        """Return the predicted part of the hierarchy for each row, with scores and delegates."""
-        raw = torch.from_numpy(self.uncorrected_proba(X))
-        scores, positions = self.correct(raw).numpy(), self.delegates(raw).numpy()
-        return [explain(self.hierarchy_, *row, self.thresholds_) for row in zip(scores, positions, strict=True)]
-
-    def delegates(self, scores: Tensor) -> Tensor:
-        """Return the position of the delegate of each class, from scores before the correction."""
-        if self.correction == "max":
-            return delegates(scores, self.hierarchy_)
-        return delegates(-scores, self.hierarchy_.reversed)
-
-    def correct(self, scores: Tensor) -> Tensor:
-        """Make scores coherent."""
-        constrain = max_constraint if self.correction == "max" else min_constraint
-        return constrain(scores, self.hierarchy_)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -215,7 +192,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 check(name, value)
 
     def _split(self, X: Features, labels: NDArray[np.bool_], validation_data: Features) -> tuple[Rows, Rows | None]:
-        """Return training and validation rows, passed or drawn by the seed; None if drawn rows have no label."""
+        """Return training and validation rows, passed or drawn, stratified; None if drawn rows have no label."""
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 kind = type(validation_data).__name__
@@ -223,8 +200,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             valid_labels = self._to_labels(*validation_data)
             return self._fit_transform_rows(X, labels), self._to_rows(validation_data[0], valid_labels)
         size = round(self.validation * len(labels))
-        order = np.random.default_rng(self.seed_).permutation(len(labels))
-        train, valid = np.sort(order[size:]), np.sort(order[:size])
+        train, valid = stratify(labels, (len(labels) - size, size), self.seed_)
         if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, valid)):
             return self._fit_transform_rows(X, labels), None
         rows = self._fit_transform_rows(_safe_indexing(X, train), labels[train])
@@ -249,17 +225,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         x = self.preprocessor_.transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
 
-    def _choose_thresholds(self, valid: Rows | None, scores: NDArray[np.floating] | None) -> NDArray[np.float64]:
-        """Return the threshold of each class: one for all, or tuned on scores of validation rows."""
-        if self.threshold != "tune":
-            return np.full(len(self.hierarchy_), float(self.threshold))
+    def _tune_thresholds(
+        self, valid: Rows | None, scores: NDArray[np.floating] | None
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return thresholds tuned on scores of validation rows, by the name of each way; none without scores."""
         if valid is None or scores is None:
-            return np.full(len(self.hierarchy_), 0.5)
-        return tune_thresholds(valid.y.numpy(force=True), scores, self.hierarchy_)
+            return {}
+        return tune(valid.y.numpy(force=True), scores, self.hierarchy_, self.evaluated_)
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:
-    mask = np.array([name not in ROOTS for name in hierarchy]) if evaluated is None else np.asarray(evaluated)
+    mask = np.ones(len(hierarchy), dtype=np.bool_) if evaluated is None else np.asarray(evaluated)
     if mask.shape != (len(hierarchy),) or mask.dtype != np.bool_ or not mask.any():
         raise ChmcnnError(
             f"evaluated has shape {mask.shape} and type {mask.dtype}; expected a mask of the {len(hierarchy)} classes "

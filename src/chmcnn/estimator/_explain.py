@@ -39,8 +39,12 @@ class Explanation:
         return "\n".join(self._lines()) or "no class reaches its threshold"
 
     def facts(self) -> list[dict[str, str | float]]:
-        """Return the reasons as JSON values."""
-        return [reason._asdict() for reason in self.reasons]
+        """Return the reasons as JSON values, with the title of each class that has one."""
+        titles = self.hierarchy.titles
+        return [
+            reason._asdict() | ({"title": titles[reason.name]} if reason.name in titles else {})
+            for reason in self.reasons
+        ]
 
     def _lines(self) -> Iterator[str]:
         reasons = {reason.name: reason for reason in self.reasons}
@@ -53,8 +57,8 @@ class Explanation:
                 continue
             shown.add(name)
             reason = reasons[name]
-            note = "" if reason.delegate == name else f"  delegates to {reason.delegate}"
-            yield f"{'  ' * depth}{name}  {reason.score:.3f}{note}"
+            note = "" if reason.delegate == name else f"  delegates to {self.hierarchy.describe(reason.delegate)}"
+            yield f"{'  ' * depth}{self.hierarchy.describe(name)}  {reason.score:.3f}{note}"
             children = [child for child in self.hierarchy.children(name) if child in reasons]
             stack.extend((child, depth + 1) for child in reversed(children))
 

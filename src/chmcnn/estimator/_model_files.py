@@ -26,6 +26,9 @@ from chmcnn.training import Epoch, optimizer_tensors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from chmcnn._typing import Transformer
     from chmcnn.estimator._neural import NeuralClassifier
     from chmcnn.estimator._parameters import NetworkLike
@@ -87,7 +90,8 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         f"network.{name}": value.detach().cpu().contiguous().clone()
         for name, value in model.network_.state_dict().items()
     }
-    tensors |= {"thresholds": torch.tensor(model.thresholds_), "evaluated": torch.tensor(model.evaluated_)}
+    tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
+    tensors["evaluated"] = torch.tensor(model.evaluated_)
     state = getattr(model, "training_state_", None)
     if state is not None:  # partial_fit resumes from it
         tensors |= optimizer_tensors(state.optimizer)
@@ -220,9 +224,7 @@ def _restore(
 ) -> None:
     model.resolve(None)
     restore_preprocessing(model, facts, tensors, transformer)
-    model.thresholds_ = tensors["thresholds"].numpy()
-    if model.thresholds_.shape != (len(model.hierarchy_),):
-        raise ModelError(f"thresholds have shape {model.thresholds_.shape}; expected {len(model.hierarchy_)}")
+    model.tuned_thresholds_ = _restore_thresholds(model, tensors)
     model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
     network = model.build_network()
@@ -231,6 +233,19 @@ def _restore(
     model.network_ = network.to(model.device_).eval()
     if facts["epochs of partial_fit"]:
         model.restore_optimizer(facts["epochs of partial_fit"], tensors)
+
+
+def _restore_thresholds(model: NeuralClassifier, tensors: dict[str, torch.Tensor]) -> dict[str, NDArray[np.float64]]:
+    """Return the tuned thresholds by name; an older model has those of its parameter only."""
+    tuned = {
+        name.removeprefix("thresholds."): value for name, value in tensors.items() if name.startswith("thresholds.")
+    }
+    if "thresholds" in tensors and isinstance(model.threshold, str):
+        tuned[model.threshold] = tensors["thresholds"]
+    for name, value in tuned.items():
+        if value.shape != (len(model.hierarchy_),):
+            raise ModelError(f"thresholds {name} have shape {tuple(value.shape)}; expected {len(model.hierarchy_)}")
+    return {name: value.numpy() for name, value in tuned.items()}
 
 
 def _restore_number(value: float | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
@@ -20,6 +21,7 @@ from chmcnn import training
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
+from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
 from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
@@ -29,7 +31,7 @@ from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -57,6 +59,7 @@ class NeuralClassifier(NetworkParameters):
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
     best_score_: float
+    notice_: str = ""  # what `max_minutes` did not suffice for
 
     # Implemented by each system
 
@@ -89,7 +92,10 @@ class NeuralClassifier(NetworkParameters):
         validation_data
             Features and labels for early stopping and for tuning thresholds, instead of a share of the rows.
         """
-        return super().fit(X, y, validation_data)
+        super().fit(X, y, validation_data)
+        if self.notice_ and self.verbose is True:
+            sys.stderr.write(f"{self.notice_}\n")
+        return self
 
     def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> Self:
         """Train one more epoch on these rows. The first call fits the preprocessing.
@@ -107,8 +113,8 @@ class NeuralClassifier(NetworkParameters):
             else self._to_rows(X, self._to_labels(X, y))
         )
         if first:
-            self.history_, self.best_epoch_, self.best_score_ = (), 0, float("nan")
-            self.thresholds_ = self._choose_thresholds(None, None)
+            self.history_, self.best_epoch_, self.best_score_, self.notice_ = (), 0, float("nan"), ""
+            self.tuned_thresholds_ = {}
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
             self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
@@ -142,7 +148,7 @@ class NeuralClassifier(NetworkParameters):
         batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
         stream = _streams.Stream(X, self.hierarchy_, batch_size, floats=self.network is None)
         train, valid = stream.split(validation_data, self.validation, self.seed_)
-        if valid is None and (self.epochs is None or self.threshold == "tune"):
+        if valid is None and (self.epochs is None or isinstance(self.threshold, str)):
             raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
         if valid is None and self.validation:
             warnings.warn(
@@ -160,7 +166,7 @@ class NeuralClassifier(NetworkParameters):
                 "pass network=."
             )
         valid = None if valid is None else valid.to(self.device_)
-        self.thresholds_ = self._choose_thresholds(valid, self._learn(train, valid))
+        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
@@ -210,10 +216,10 @@ class NeuralClassifier(NetworkParameters):
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
-                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json()}",
+                system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json(titles=False)}",
             )
         self.network_, self.history_ = trained.network, trained.history
-        self.best_epoch_, self.best_score_ = trained.best_epoch, trained.best_score
+        self.best_epoch_, self.best_score_, self.notice_ = trained.best_epoch, trained.best_score, trained.notice
         if valid is None:
             return None
         network = copy.deepcopy(self.network_)
@@ -243,6 +249,13 @@ class NeuralClassifier(NetworkParameters):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""
         return self.probabilities(self.outputs(X)).cpu().numpy()
+
+    def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
+        """Yield some rows of X at a time; batches of a Dataset or DataLoader."""
+        if not self.streamed_:
+            return super()._split_rows(X, size)
+        batches = _streams.inputs(X, self.feature_shape_, self.feature_type_)
+        return (part for batch in batches for part in batch.split(size))
 
     def outputs(self, X: Features) -> Tensor:
         """Return the outputs of the network: logits (rows, classes) for most systems."""
@@ -324,9 +337,11 @@ class NeuralClassifier(NetworkParameters):
         options = {name: settings[name] for name in TRAINING}
         return training.Settings(**options, precision=self.precision, seed=self.seed_)
 
-    def _get_mask(self) -> NDArray[np.bool_] | None:
-        """Return the evaluated classes for the loss; None if all are."""
-        return None if self.evaluated_.all() else self.evaluated_
+    def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
+        """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
+        if delegates_to_uncounted(self.hierarchy_, self.evaluated_):
+            return CountedLogits(loss, self.evaluated_)
+        return loss
 
     def _weigh_classes(self, labels: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
         return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from chmcnn._io.files import atomic
 from chmcnn.errors import ChmcnnError, ModelError
-from chmcnn.nn import MaxConstraint
+from chmcnn.estimator._correction import Correction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,15 +36,14 @@ class _Pipeline(nn.Module):
             self.register_buffer("scales", torch.tensor(preprocessor.scales_, dtype=torch.float32))
         self.network = model.network_.cpu().eval()
         self.probabilities = model.probabilities
-        self.sign = 1 if model.correction == "max" else -1
-        self.constraint = MaxConstraint(model.hierarchy_ if self.sign == 1 else model.hierarchy_.reversed)
+        mask = None if model.evaluated_.all() else model.evaluated_
+        self.correction = Correction(model.hierarchy_, model.correction, mask)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.streamed:
             x = (torch.where(torch.isnan(x), self.means, x) - self.shift) / self.scales
-        probabilities = self.probabilities(self.network(x))
-        constrained: Tensor = self.sign * self.constraint(self.sign * probabilities)
-        return constrained
+        coherent: Tensor = self.correction(self.probabilities(self.network(x)))
+        return coherent
 
 
 def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from chmcnn._typing import JSONValue, Transformer
+    from chmcnn.estimator._predicting import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
 
@@ -54,10 +55,11 @@ class NetworkParameters(HierarchicalClassifier):
         refit: bool | None = None,
         schedule: Literal["constant", "cosine"] | None = None,
         averaging: float | None = None,
+        max_minutes: float | None = None,
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
-        threshold: float | Literal["tune"] = 0.5,
+        threshold: Threshold = 0.5,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,
@@ -79,6 +81,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.refit = refit
         self.schedule = schedule
         self.averaging = averaging
+        self.max_minutes = max_minutes
         self.precision = precision
         self.class_weight = class_weight
         self.validation = validation

@@ -67,7 +67,11 @@ PRESETS: dict[str, Preset] = {
         Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4),
         scaled=True,
         # Chosen by `python -m benchmarks.texts choose`.
-        sparse=Preset((512,), 0.5, Settings(epochs=50, batch_size=128, learning_rate=2e-3, weight_decay=0, patience=2)),
+        sparse=Preset(
+            (512,),
+            0.5,
+            Settings(epochs=12, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=2, schedule="cosine"),
+        ),
     ),
     # Section 5 of the paper; widths and learning rate differ between its data sets, these are the most frequent ones.
     "paper": Preset((500, 500), 0.7, Settings(epochs=1000, batch_size=4, learning_rate=1e-4, patience=20)),

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from chmcnn import _wording
-from chmcnn.datasets.catalogue import catalogue
-from chmcnn.datasets.dataset import ROOTS, split
+from chmcnn.datasets.catalogue import ROOTS, catalogue
+from chmcnn.datasets.dataset import split
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.datasets.registry import VALIDATION_SHARE
 from chmcnn.experiments import _by_dataset, published

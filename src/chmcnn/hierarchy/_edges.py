@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chmcnn import _wording
 from chmcnn._io import text
 from chmcnn.errors import FileError, HierarchyError
+from chmcnn.hierarchy import _titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,8 +69,24 @@ def cycle_message(cycle: list[str]) -> str:
     return f"The edges form a cycle, from parent to child: {' -> '.join(shown)}. Remove one of them."
 
 
-def read_file(path: Path, parent: str, child: str, delimiter: str) -> list[tuple[str, str]]:
-    """Read (parent, child) from a CSV file, with an empty parent for a class that has none."""
+class EdgeFile(NamedTuple):
+    """What a file of edges has: (parent, child), with an empty parent for a class that has none, and titles."""
+
+    rows: list[tuple[str, str]]
+    titles: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeColumns:
+    """The names of the columns; by default titles come from ``title`` or ``name``, if there is such a column."""
+
+    parent: str
+    child: str
+    title: str | None
+
+
+def read_file(path: Path, columns: EdgeColumns, delimiter: str) -> EdgeFile:
+    """Read edges and titles from a CSV file."""
     try:
         content = "".join(text.lines(path))
     except FileError as error:
@@ -79,27 +97,35 @@ def read_file(path: Path, parent: str, child: str, delimiter: str) -> list[tuple
         raise HierarchyError(
             f"{path}: delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'."
         ) from None
+    file = EdgeFile([], {})
     try:
-        return list(_read_rows(rows, parent, child))
+        for parent, child, title in _read_rows(rows, columns):
+            file.rows.append((parent, child))
+            _titles.collect(file.titles, child, title)
     except (HierarchyError, csv.Error) as error:
         raise HierarchyError(f"{path}, line {max(rows.line_num, 1)}: {error}") from None
+    return file
 
 
-def _read_rows(rows: Iterator[list[str]], parent: str, child: str) -> Iterator[tuple[str, str]]:
+def _read_rows(rows: Iterator[list[str]], columns: EdgeColumns) -> Iterator[tuple[str, str, str]]:
+    """Yield parent, child and the title of the child, which may be empty."""
     header = [cell.strip() for cell in next(rows, [])]
     if not header:
-        raise HierarchyError(f"There is no header; expected one with the columns {parent!r} and {child!r}.")
-    for column in (parent, child):
+        raise HierarchyError(
+            f"There is no header; expected one with the columns {columns.parent!r} and {columns.child!r}."
+        )
+    for column in (columns.parent, columns.child):
         if header.count(column) != 1:
             raise HierarchyError(
                 f"Expected one column {column!r}, but the columns are {header}. "
                 "Name yours with parent= and child=, and the delimiter with delimiter=."
             )
-    above, below = header.index(parent), header.index(child)
+    above, below = header.index(columns.parent), header.index(columns.child)
+    titled = _titles.find_columns(header, columns.title, (columns.parent, columns.child))
     for row in rows:
         if row and len(row) != len(header):
             raise HierarchyError(f"The row has {_wording.count(len(row), 'cell')}, but the header has {len(header)}.")
         if row and not row[below].strip():
-            raise HierarchyError(f"Column {child!r} is empty; expected a class name.")
+            raise HierarchyError(f"Column {columns.child!r} is empty; expected a class name.")
         if row:
-            yield row[above].strip(), row[below].strip()
+            yield row[above].strip(), row[below].strip(), "".join(row[column].strip() for column in titled)

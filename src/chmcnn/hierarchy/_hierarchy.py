@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,17 +11,14 @@ import numpy as np
 
 from chmcnn import _wording
 from chmcnn.errors import HierarchyError
-from chmcnn.hierarchy import _edges, _graph, _matrices
+from chmcnn.hierarchy import _edges, _graph, _json, _matrices, _titles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import networkx as nx
     from numpy.typing import ArrayLike, NDArray
     from scipy import sparse
-
-_JSON_FORMAT = "chmcnn-hierarchy"
-_JSON_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +34,9 @@ class Hierarchy:
         The names, all different, in column order of every label and score matrix.
     edges
         One row for each edge: the positions of parent and child in ``classes``. Duplicates are ignored.
+    titles
+        Readable names of some or all classes, for reports and predictions: two hierarchies are equal if only their
+        titles differ.
 
     Attributes
     ----------
@@ -45,6 +44,8 @@ class Hierarchy:
         The names, in column order.
     edges : (edges, 2) array of int
         Positions of parent and child of each edge, sorted, read-only.
+    titles : mapping from str to str
+        The title of each class that has one, in column order, read-only.
     depths : (classes,) array of int
         The longest path from a root to each class, read-only.
 
@@ -64,12 +65,13 @@ class Hierarchy:
 
     classes: tuple[str, ...]
     edges: NDArray[np.int64]
+    titles: Mapping[str, str]
     depths: NDArray[np.int64] = field(init=False)
     _positions: dict[str, int] = field(init=False)
     _below: _graph.Neighbours = field(init=False)
     _above: _graph.Neighbours = field(init=False)
 
-    def __init__(self, classes: Sequence[str], edges: ArrayLike) -> None:
+    def __init__(self, classes: Sequence[str], edges: ArrayLike, titles: Mapping[str, str] | None = None) -> None:
         names = tuple(str(name) if isinstance(name, str) else name for name in classes)
         positions = _wording.index_names(names)
         pairs = _edges.as_positions(edges, names)
@@ -80,6 +82,7 @@ class Hierarchy:
         values = {
             "classes": names,
             "edges": pairs,
+            "titles": _titles.as_titles(titles, positions),
             "depths": depths,
             "_positions": positions,
             "_below": below,
@@ -93,14 +96,21 @@ class Hierarchy:
     # Constructors
 
     @classmethod
-    def from_edges(cls, edges: Iterable[tuple[str, str]], classes: Iterable[str] | None = None) -> Self:
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[str, str]],
+        classes: Iterable[str] | None = None,
+        titles: Mapping[str, str] | None = None,
+    ) -> Self:
         """Build from (parent, child) names.
 
         By default the classes are all names in ``edges``, sorted. ``classes`` sets the classes and their order: for
-        existing columns, and for classes without edges.
+        existing columns, and for classes without edges. ``titles`` has readable names of classes.
 
         >>> Hierarchy.from_edges([("animal", "dog")], classes=["dog", "animal", "plant"]).roots
         ('animal', 'plant')
+        >>> Hierarchy.from_edges([("2", "21")], titles={"21": "tennis"}).title("21")
+        'tennis'
         """
         pairs = [_edges.as_edge(edge, number) for number, edge in enumerate(edges)]
         names = tuple(_wording.sort_names(name for pair in pairs for name in pair) if classes is None else classes)
@@ -111,7 +121,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"{_wording.describe_unknown(error.args[0], names)} It is in an edge: add it to classes."
             ) from None
-        return cls(names, indices)
+        return cls(names, indices, titles)
 
     @classmethod
     def from_paths(cls, paths: Iterable[str], separator: str = "/") -> Self:
@@ -138,6 +148,8 @@ class Hierarchy:
     def from_networkx(cls, graph: nx.DiGraph[str]) -> Self:
         """Build from a networkx graph whose edges point from parent to child; its nodes are the names.
 
+        Titles come from the node attribute ``title`` or, without it, ``name``.
+
         >>> import networkx as nx
         >>> Hierarchy.from_networkx(nx.DiGraph([("animal", "dog")])).classes
         ('animal', 'dog')
@@ -150,11 +162,21 @@ class Hierarchy:
                 f"The graph is of type {kind}; expected a networkx.DiGraph with edges from parent to child."
             )
         return cls.from_edges(
-            ((edge[0], edge[1]) for edge in graph.edges()), classes=_wording.sort_names(graph.nodes())
+            ((edge[0], edge[1]) for edge in graph.edges()),
+            classes=_wording.sort_names(graph.nodes()),
+            titles={node: _titles.of_node(attributes) for node, attributes in graph.nodes(data=True)},
         )
 
     @classmethod
-    def from_csv(cls, path: str | Path, *, parent: str = "parent", child: str = "child", delimiter: str = ",") -> Self:
+    def from_csv(
+        cls,
+        path: str | Path,
+        *,
+        parent: str = "parent",
+        child: str = "child",
+        title: str | None = None,
+        delimiter: str = ",",
+    ) -> Self:
         """Build from a text file of edges with a header; a row with an empty parent is a class without parents.
 
         Parameters
@@ -164,13 +186,16 @@ class Hierarchy:
             and ``,plant``.
         parent, child
             Names of the two columns; other columns are ignored.
+        title
+            Name of the column with the title of the child; by default ``title`` or ``name``, if there is one. A row
+            with an empty parent gives the title of a root.
         delimiter
             Separator between cells.
         """
-        rows = _edges.read_file(Path(path), parent, child, delimiter)
+        rows, titles = _edges.read_file(Path(path), _edges.EdgeColumns(parent, child, title), delimiter)
         names = _wording.sort_names(name for row in rows for name in row if name)
         try:
-            return cls.from_edges(((above, below) for above, below in rows if above), classes=names)
+            return cls.from_edges(((above, below) for above, below in rows if above), names, titles)
         except HierarchyError as error:
             raise HierarchyError(f"{path}: {error}") from None
 
@@ -182,20 +207,7 @@ class Hierarchy:
         >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
         True
         """
-        try:
-            content = json.loads(text)
-        except (TypeError, ValueError) as error:
-            raise HierarchyError(f"The text of the hierarchy is not valid JSON: {error}.") from None
-        if not isinstance(content, dict) or content.get("format") != _JSON_FORMAT:
-            raise HierarchyError(f'The JSON is not a hierarchy; expected an object with "format": "{_JSON_FORMAT}".')
-        if content.get("version") != _JSON_VERSION:
-            raise HierarchyError(
-                f"The hierarchy has version {content.get('version')!r}, but this chmcnn reads version {_JSON_VERSION}. "
-                "Use the chmcnn that wrote it, or a newer one."
-            )
-        if not all(isinstance(content.get(key), list) for key in ("classes", "edges")):
-            raise HierarchyError('The JSON is not a hierarchy; expected the lists "classes" and "edges".')
-        return cls(content["classes"], content["edges"])
+        return cls(*_json.parse(text))
 
     # Classes
 
@@ -217,6 +229,32 @@ class Hierarchy:
             return self._positions[name]
         except (KeyError, TypeError):
             raise HierarchyError(_wording.describe_unknown(name, self.classes)) from None
+
+    def title(self, name: str) -> str:
+        """Return the title of a class, or its name if it has none.
+
+        >>> Hierarchy.from_edges([("2", "21")], titles={"21": "tennis"}).title("2")
+        '2'
+        """
+        self.index(name)
+        return self.titles.get(name, name)
+
+    def describe(self, name: str) -> str:
+        """Return the name of a class with its title, if it has one.
+
+        >>> Hierarchy.from_edges([("2", "21")], titles={"21": "tennis"}).describe("21")
+        '21 tennis'
+        """
+        title = self.title(name)
+        return name if title == name else f"{name} {title}"
+
+    def with_titles(self, titles: Mapping[str, str]) -> Hierarchy:
+        """Return the same classes and edges with other titles.
+
+        >>> Hierarchy.from_paths(["2/21"]).with_titles({"2": "sport", "2/21": "tennis"}).title("2/21")
+        'tennis'
+        """
+        return Hierarchy(self.classes, self.edges, titles)
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the parents of a class."""
@@ -266,7 +304,7 @@ class Hierarchy:
         >>> Hierarchy.from_edges([("animal", "dog")]).reversed.ancestors("animal")
         ('dog',)
         """
-        return Hierarchy(self.classes, self.edges[:, ::-1])
+        return Hierarchy(self.classes, self.edges[:, ::-1], self.titles)
 
     def restrict(self, names: Iterable[str]) -> Hierarchy:
         """Keep some classes and all of their ancestors, in column order.
@@ -278,7 +316,9 @@ class Hierarchy:
         kept[[self.index(name) for name in names]] = True
         kept = _matrices.close(self, kept[None])[0]
         edges = self.edges[kept[self.edges].all(axis=1)]
-        return Hierarchy(self._name(np.flatnonzero(kept)), (np.cumsum(kept) - 1)[edges])
+        classes = self._name(np.flatnonzero(kept))
+        titles = {name: self.titles[name] for name in classes if name in self.titles}
+        return Hierarchy(classes, (np.cumsum(kept) - 1)[edges], titles)
 
     # Labels and scores
 
@@ -331,26 +371,22 @@ class Hierarchy:
     # Conversion
 
     def to_networkx(self) -> nx.DiGraph[str]:
-        """Copy into a networkx graph with edges from parent to child."""
+        """Copy into a networkx graph with edges from parent to child; titles are the node attribute ``title``."""
         import networkx as nx
 
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(self.classes)
+        for name, title in self.titles.items():
+            graph.nodes[name]["title"] = title
         graph.add_edges_from((self.classes[parent], self.classes[child]) for parent, child in self.edges.tolist())
         return graph
 
-    def to_json(self) -> str:
-        """Return JSON text for `from_json`."""
-        content = {
-            "format": _JSON_FORMAT,
-            "version": _JSON_VERSION,
-            "classes": self.classes,
-            "edges": self.edges.tolist(),
-        }
-        return json.dumps(content, ensure_ascii=False)
+    def to_json(self, *, titles: bool = True) -> str:
+        """Return JSON text for `from_json`, with or without titles."""
+        return _json.dump(self.classes, self.edges.tolist(), self.titles if titles else None)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same classes, in the same order, and the same edges."""
+        """Whether both have the same classes, in the same order, and the same edges; titles do not count."""
         if not isinstance(other, Hierarchy):
             return NotImplemented
         return self is other or (self.classes == other.classes and np.array_equal(self.edges, other.edges))
@@ -371,7 +407,7 @@ class Hierarchy:
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Copy and pickle the arguments only."""
-        return type(self), (self.classes, self.edges)
+        return type(self), (self.classes, self.edges, dict(self.titles))
 
     def __copy__(self) -> Self:
         """Return itself: it is immutable."""

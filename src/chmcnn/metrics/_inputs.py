@@ -10,9 +10,26 @@ from chmcnn._wording import count
 from chmcnn.errors import LabelError, ScoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike, ScoresLike
+
+_CELLS_AT_ONCE = 1 << 22
+"""Maximum number of cells (rows, classes) that a measure works on at once."""
+
+
+def iterate_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield blocks of rows of a matrix that bound the memory of what is computed from them.
+
+    >>> list(iterate_blocks((5, 1 << 21)))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows, columns = shape
+    step = max(1, _CELLS_AT_ONCE // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
 
 
 def check_scores(

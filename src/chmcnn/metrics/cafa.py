@@ -8,7 +8,7 @@ import numpy as np
 
 from chmcnn._wording import count
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_scores, to_dense
+from chmcnn.metrics._inputs import check_predictions, check_scores, iterate_blocks, select_columns, to_dense
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,26 +24,58 @@ class Best(NamedTuple):
     threshold: float
 
 
-def fmax(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None, steps: int = 100) -> Best:
+def fmax(
+    Y: LabelsLike,
+    scores: ScoresLike,
+    *,
+    classes: ArrayLike | None = None,
+    steps: int = 100,
+    information: ArrayLike | None = None,
+    known: LabelsLike | None = None,
+) -> Best:
     """Best F over the thresholds 0.01, 0.02, ..., 0.99, from precision and recall averaged over rows.
 
     At each threshold, precision is the mean over rows with a prediction, and recall the mean over rows with a label.
 
+    Parameters
+    ----------
+    Y, scores
+        True labels, and scores from 0 to 1 (rows, classes).
+    classes, steps
+        Classes to measure (mask or positions), and number of steps of the thresholds from 0 to 1.
+    information
+        Weight of each class in precision and recall: CAFA's weighted Fmax. `chmcnn.datasets.read_information` reads
+        CAFA's file of information accretion; `information_content` computes it from training labels.
+    known
+        Labels that were known before (rows, classes), with all ancestors: CAFA's partial knowledge. They count neither
+        as true nor as predicted, and a row without any other label does not count at all.
+
+    Examples
+    --------
     >>> fmax([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.1], [0.7, 0.2, 0.6]])
     Best(value=1.0, threshold=0.21)
+    >>> fmax([[1, 1, 0], [1, 0, 1]], [[0.9, 0.1, 0.8], [0.7, 0.2, 0.6]], information=[0.0, 1.0, 3.0])
+    Best(value=0.6666666666666666, threshold=0.01)
+    >>> fmax([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.1], [0.7, 0.2, 0.6]], known=[[1, 1, 0], [1, 0, 0]])
+    Best(value=1.0, threshold=0.21)
     """
-    truth, values = check_scores(Y, scores, classes)
-    thresholds = _thresholds(values, steps)
+    cells = _prepare(Y, scores, classes, information, known)
+    thresholds = _thresholds(cells.scores, steps)
+    truth, values = cells.truth, cells.scores
     if truth.shape[1] == 1:  # the same result as one long row, which is far faster
         truth, values = truth.T, values.T
-    labels = truth.sum(axis=1, keepdims=True)
-    if not labels.any():
+    labelled = truth.any(axis=1)
+    if not labelled.any():
         return Best(float("nan"), float("nan"))
-    predicted, correct = (_at_or_above(values, marks, thresholds) for marks in (np.ones_like(truth), truth))
-    with_prediction = (predicted > 0).sum(axis=0)
-    precision = (correct / np.maximum(predicted, 1)).sum(axis=0) / np.maximum(with_prediction, 1)
-    recall = (correct / np.maximum(labels, 1)).sum(axis=0) / (labels > 0).sum()
-    f = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
+    weights = np.broadcast_to(cells.weights, (truth.shape[1],))
+    precision, recall, with_prediction = (np.zeros(len(thresholds)) for _ in range(3))
+    for block in iterate_blocks(truth.shape):
+        labels = (truth[block] @ weights)[:, None]
+        predicted, correct = _at_or_above(values[block], truth[block], thresholds, weights)
+        with_prediction += (predicted > 0).sum(axis=0)
+        precision += _divide(correct, predicted).sum(axis=0)
+        recall += _divide(correct, np.broadcast_to(labels, correct.shape)).sum(axis=0)
+    f = _harmonic_mean(precision / np.maximum(with_prediction, 1), recall / labelled.sum())
     best = int(f.argmax())
     return Best(float(f[best]), float(thresholds[best]))
 
@@ -55,6 +87,7 @@ def smin(
     *,
     classes: ArrayLike | None = None,
     steps: int = 100,
+    known: LabelsLike | None = None,
 ) -> Best:
     """Smallest semantic distance over thresholds, from remaining uncertainty and misinformation.
 
@@ -66,21 +99,23 @@ def smin(
         Information content of each class, as `information_content` computes it from training labels.
     classes, steps
         Classes to measure (mask or positions), and number of steps of the thresholds from 0 to 1.
+    known
+        Labels that were known before, as in `fmax`.
 
     Examples
     --------
     >>> smin([[1, 1, 0], [1, 0, 1]], [[0.9, 0.8, 0.3], [0.7, 0.2, 0.6]], information=[0.0, 1.0, 1.0])
     Best(value=0.0, threshold=0.31)
     """
-    Y = to_dense(Y)
-    truth, values = check_scores(Y, scores, classes)
-    weights = _weights(information, Y.shape[1])
-    weights = weights if classes is None else weights[np.asarray(classes)]
-    thresholds = _thresholds(values, steps)
-    correct, wrong = (_total_at_or_above(values, marks, thresholds, weights) for marks in (truth, ~truth))
-    total = float((truth @ weights).sum())
-    rows = max(int(truth.any(axis=1).sum()), 1)
-    distance = np.hypot((total - correct) / rows, wrong / rows)
+    cells = _prepare(Y, scores, classes, information, known)
+    thresholds = _thresholds(cells.scores, steps)
+    correct, predicted = np.zeros(len(thresholds)), np.zeros(len(thresholds))
+    for block in iterate_blocks(cells.truth.shape):
+        every, true = _total_at_or_above(cells.scores[block], cells.truth[block], thresholds, cells.weights)
+        predicted, correct = predicted + every, correct + true
+    total = float((cells.truth @ cells.weights).sum())
+    rows = max(int(cells.truth.any(axis=1).sum()), 1)
+    distance = np.hypot((total - correct) / rows, (predicted - correct) / rows)
     best = int(distance.argmin())
     return Best(float(distance[best]), float(thresholds[best]))
 
@@ -126,25 +161,74 @@ def _weights(information: ArrayLike, classes: int) -> NDArray[np.float64]:
     return weights
 
 
+class _Cells(NamedTuple):
+    """What is measured: labels and scores of the selected classes, and the weights of these classes."""
+
+    truth: NDArray[np.bool_]
+    scores: NDArray[np.floating]
+    weights: NDArray[np.float64]
+
+
+def _prepare(
+    Y: LabelsLike,
+    scores: ScoresLike,
+    classes: ArrayLike | None,
+    information: ArrayLike | None,
+    known: LabelsLike | None,
+) -> _Cells:
+    Y = to_dense(Y)
+    truth, values = check_scores(Y, scores, classes)
+    weights = np.ones(Y.shape[1]) if information is None else _weights(information, Y.shape[1])
+    chosen = select_columns(classes, Y.shape[1])
+    weights = weights if chosen is None else weights[chosen]
+    if known is not None:
+        _, before = check_predictions(Y, known, classes)
+        truth = truth & ~before
+        rows = truth.any(axis=1)
+        if not rows.any():
+            raise ScoreError("Every label is known before: there is nothing to measure.")
+        truth, values = truth[rows], np.where(before[rows], 0, values[rows])
+    return _Cells(truth, values, weights)
+
+
 def _at_or_above(
-    scores: NDArray[np.floating], marks: NDArray[np.bool_], thresholds: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Count in each row the marked cells at or above each threshold, in one pass."""
-    row, column = np.nonzero(marks)
-    reached = np.searchsorted(thresholds, scores[row, column], side="right")
+    scores: NDArray[np.floating],
+    truth: NDArray[np.bool_],
+    thresholds: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum in each row the weights of all cells, and of the true ones, at or above each threshold, in one pass."""
+    row, column = np.nonzero(scores >= thresholds[0])
     size = len(thresholds) + 1
-    counts = np.bincount(row * size + reached, minlength=len(scores) * size).reshape(-1, size)
-    return counts[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    place = row * size + np.searchsorted(thresholds, scores[row, column], side="right")
+    true = truth[row, column]
+
+    def accumulate(chosen: NDArray[np.bool_] | slice) -> NDArray[np.float64]:
+        sums = np.bincount(place[chosen], weights[column[chosen]], len(scores) * size).reshape(-1, size)
+        return sums[:, :0:-1].cumsum(axis=1)[:, ::-1]
+
+    return accumulate(slice(None)), accumulate(true)
 
 
 def _total_at_or_above(
     scores: NDArray[np.floating],
-    marks: NDArray[np.bool_],
+    truth: NDArray[np.bool_],
     thresholds: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Sum the class weights of all marked cells at or above each threshold."""
-    row, column = np.nonzero(marks)
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum the weights of all cells, and of the true ones, at or above each threshold."""
+    row, column = np.nonzero(scores >= thresholds[0])
     reached = np.searchsorted(thresholds, scores[row, column], side="right")
-    totals = np.bincount(reached, weights=weights[column], minlength=len(thresholds) + 1)
-    return totals[:0:-1].cumsum()[::-1]
+    true, size = truth[row, column], len(thresholds) + 1
+    every = np.bincount(reached, weights[column], size)
+    correct = np.bincount(reached[true], weights[column[true]], size)
+    return every[:0:-1].cumsum()[::-1], correct[:0:-1].cumsum()[::-1]
+
+
+def _divide(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, with 0 where there is nothing to divide by."""
+    return np.divide(parts, wholes, out=np.zeros(parts.shape), where=wholes > 0)
+
+
+def _harmonic_mean(precision: NDArray[np.float64], recall: NDArray[np.float64]) -> NDArray[np.float64]:
+    return _divide(2 * precision * recall, precision + recall)

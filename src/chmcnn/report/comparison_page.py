@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from chmcnn import _wording
 from chmcnn.report import significance
-from chmcnn.report.comparison_terminal import format_costs, score_rows
+from chmcnn.report.comparison_terminal import format_costs, name_measure, score_rows
 from chmcnn.report.page import inline, render
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ _NAMED = 3
 
 def page(comparison: Comparison, command: str) -> str:
     """Return the page: scores, ranks, tests, costs, and the command that repeats it."""
-    names = list(comparison.means.index)
+    names, titles = list(comparison.means.index), [name_measure(measure) for measure in comparison.measures]
     on = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} data sets"
     return render(
         "comparison.html",
         title=f"{_wording.count(len(comparison.means.columns), 'system')} on {on}",
         comparison=comparison,
         rows=score_rows(comparison),
+        measures=" and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]])),
         scores=[inline(draw(comparison, name)) for name in names],
         ranks=None if comparison.nemenyi is None else inline(significance.draw(comparison.nemenyi)),
         command=command,
@@ -51,13 +52,18 @@ def draw(comparison: Comparison, dataset: str) -> Figure:
             )
             continue
         chosen = (comparison.runs["dataset"] == dataset) & (comparison.runs["system"] == system)
-        values = comparison.runs.loc[chosen, "auprc"].tolist()
+        values = comparison.runs.loc[chosen, comparison.main.name].tolist()
         colour = _ORANGE if system == comparison.best(dataset) else _BLUE
         around = 0 if math.isnan(deviation) else deviation
         axis.errorbar(mean, place, xerr=around, color=colour, fmt="|", markersize=12)
         axis.plot(values, [place] * len(values), "o", color=colour, markersize=4, alpha=0.55, markeredgewidth=0)
     axis.set_title(dataset, fontsize=10, parse_math=False)
-    axis.set(yticks=range(len(systems)), yticklabels=systems, ylim=(len(systems) - 0.5, -0.5), xlabel="AU(PRC)")
+    axis.set(
+        yticks=range(len(systems)),
+        yticklabels=systems,
+        ylim=(len(systems) - 0.5, -0.5),
+        xlabel=name_measure(comparison.main),
+    )
     axis.grid(axis="x", color="0.92")
     axis.set_axisbelow(True)
     axis.spines[["top", "right", "left"]].set_visible(False)

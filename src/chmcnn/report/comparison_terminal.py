@@ -12,18 +12,23 @@ from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 
+from chmcnn.metrics import MEASURES
 from chmcnn.report.live import LiveDisplay, time_left
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from chmcnn.comparison import Comparison, Run
+    from chmcnn.metrics import Measure
 
 
 class ComparisonDisplay(LiveDisplay):
     """Progress of a comparison, and the mean scores so far. Call it with each run."""
 
-    def __init__(self, systems: Sequence[str], total: int, *, quiet: bool = False) -> None:
+    def __init__(
+        self, systems: Sequence[str], total: int, *, measure: Measure = MEASURES["auprc"], quiet: bool = False
+    ) -> None:
+        self._measure = measure
         self._scores: dict[str, list[float]] = {name: [] for name in systems}
         self._failed = dict.fromkeys(systems, 0)
         self._total, self._done, self._fresh = total, 0, 0
@@ -34,12 +39,13 @@ class ComparisonDisplay(LiveDisplay):
         """Count a run."""
         self._done, self._fresh = self._done + 1, self._fresh + fresh
         if run.figures:
-            self._scores[run.spec.system].append(run.figures.auprc)
+            score = run.figures.get(self._measure)
+            self._scores[run.spec.system].append(math.nan if score is None else score)
         else:
             self._failed[run.spec.system] += 1
 
     def _content(self) -> Group:
-        table = Table("system", "results", "mean AU(PRC) so far", box=None)
+        table = Table("system", "results", f"mean {self._measure.title} so far", box=None)
         for name, scores in self._scores.items():
             failed = f", {self._failed[name]} without" if self._failed[name] else ""
             table.add_row(escape(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
@@ -51,7 +57,8 @@ class ComparisonDisplay(LiveDisplay):
 def print_comparison(comparison: Comparison) -> None:
     """Print the scores, the costs, and the results of the tests."""
     console = Console()
-    console.print("Mean and standard deviation, best in bold:")
+    arrow = "" if all(measure.higher_is_better for measure in comparison.measures) else " (↓: lower is better)"
+    console.print(f"Mean and standard deviation, best in bold{arrow}:")
     console.print(_scores(comparison))
     console.print("Mean cost, and violations before the scores are made coherent:")
     console.print(_costs(comparison))
@@ -68,22 +75,39 @@ class ScoreCell(NamedTuple):
     best: bool = False
 
 
+def name_measure(measure: Measure) -> str:
+    """Return the title of a measure, with an arrow if lower is better."""
+    return measure.title if measure.higher_is_better else f"{measure.title} ↓"
+
+
 def score_rows(comparison: Comparison) -> list[list[ScoreCell]]:
-    """Return scores and average ranks with their headers; the longer of data sets and systems makes the rows."""
+    """Return scores and average ranks with their headers: one row for each data set and measure, or one column.
+
+    The longer side makes the rows. Average ranks and stars of significant differences are those of the main measure.
+    """
     datasets, systems = comparison.means.index.tolist(), comparison.means.columns.tolist()
-    rows = [[ScoreCell("AU(PRC)"), *map(ScoreCell, systems)]]
-    rows += [[ScoreCell(name), *(_score(comparison, name, system) for system in systems)] for name in datasets]
+    one_measure, one_dataset = len(comparison.measures) == 1, len(datasets) == 1
+    corner = name_measure(comparison.main) if one_measure else datasets[0] if one_dataset else "data set"
+    rows = [[ScoreCell(corner), *map(ScoreCell, systems)]]
+    for dataset in datasets:
+        for measure in comparison.measures:
+            title = name_measure(measure)
+            name = dataset if one_measure else title if one_dataset else f"{dataset}: {title}"
+            rows.append([ScoreCell(name), *(_score(comparison, dataset, system, measure) for system in systems)])
     if comparison.ranks is not None:
-        rows.append([ScoreCell("average rank"), *(_rank(comparison, system) for system in systems)])
-    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > len(datasets) else rows
+        name = "average rank" if one_measure else f"average rank by {comparison.main.title}"
+        rows.append([ScoreCell(name), *(_rank(comparison, system) for system in systems)])
+    scored = len(datasets) * len(comparison.measures)
+    return [list(row) for row in zip(*rows, strict=True)] if len(systems) > scored else rows
 
 
-def _score(comparison: Comparison, dataset: str, system: str) -> ScoreCell:
-    mean, deviation = comparison.mean(dataset, system), comparison.deviation(dataset, system)
+def _score(comparison: Comparison, dataset: str, system: str, measure: Measure) -> ScoreCell:
+    mean, deviation = comparison.mean(dataset, system, measure), comparison.deviation(dataset, system, measure)
     if math.isnan(mean):
         return ScoreCell("no result")
     text = f"{mean:.3f}" + ("" if math.isnan(deviation) else f" ± {deviation:.3f}")
-    return ScoreCell(text + "*" * comparison.differs(dataset, system), comparison.best(dataset) == system)
+    starred = measure == comparison.main and comparison.differs(dataset, system)
+    return ScoreCell(text + "*" * starred, comparison.best(dataset, measure) == system)
 
 
 def _rank(comparison: Comparison, system: str) -> ScoreCell:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from chmcnn._typing import LabelsLike
     from chmcnn.datasets.dataset import Table
     from chmcnn.hierarchy import Hierarchy
 
 _BINS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000)
-_NAMED_AT_MOST = 40
+NAMED_AT_MOST = 40
+"""Maximum number of classes whose names a picture can show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +41,17 @@ class Overview:
 
 def overview(title: str, table: Table, evaluated: NDArray[np.bool_]) -> Overview:
     """Compute what is drawn of a table."""
-    sizes = np.asarray(table.Y.sum(axis=0)).ravel().astype(np.int64)
-    return Overview(title, table.hierarchy, place(table.hierarchy), sizes, evaluated)
+    return Overview(title, table.hierarchy, place(table.hierarchy), count_rows(table.Y), evaluated)
+
+
+def count_rows(Y: LabelsLike) -> NDArray[np.int64]:
+    """Count the rows of each class."""
+    return np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
 
 
 def place(hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Places of the classes as in a tree: below a parent of theirs, beside siblings, leaves at equal distances."""
-    below: list[list[int]] = [[] for _ in hierarchy.classes]
-    depths = hierarchy.depths
-    placed = set()
-    for parent, child in hierarchy.edges.tolist():
-        if depths[child] == depths[parent] + 1 and child not in placed:  # each has at least one such parent
-            placed.add(child)
-            below[parent].append(child)
+    below = span(hierarchy)
     x = np.zeros(len(hierarchy))
     leaves = 0
     stack = [(hierarchy.index(root), False) for root in reversed(hierarchy.roots)]
@@ -65,7 +65,19 @@ def place(hierarchy: Hierarchy) -> NDArray[np.float64]:
         else:
             x[node] = leaves
             leaves += 1
-    return np.stack((x / max(leaves - 1, 1), -depths.astype(np.float64)), axis=1)
+    return np.stack((x / max(leaves - 1, 1), -hierarchy.depths.astype(np.float64)), axis=1)
+
+
+def span(hierarchy: Hierarchy) -> list[list[int]]:
+    """Return the children of each class in a tree that has all classes, each below one of its deepest parents."""
+    below: list[list[int]] = [[] for _ in hierarchy.classes]
+    depths = hierarchy.depths.tolist()
+    placed = set()
+    for parent, child in hierarchy.edges.tolist():
+        if depths[child] == depths[parent] + 1 and child not in placed:  # each has at least one such parent
+            placed.add(child)
+            below[parent].append(child)
+    return below
 
 
 def draw(shown: Overview) -> Figure:
@@ -75,6 +87,13 @@ def draw(shown: Overview) -> Figure:
     _draw_hierarchy(left, shown)
     _draw_sizes(right, shown.sizes[shown.counted])
     figure.suptitle(shown.title, fontsize=13, fontweight="bold")
+    return figure
+
+
+def draw_sizes(sizes: NDArray[np.int64], rows: str = "training rows") -> Figure:
+    """Draw the class sizes alone."""
+    figure = Figure(figsize=(5.6, 4.2), layout="constrained")
+    _draw_sizes(figure.subplots(), sizes, rows)
     return figure
 
 
@@ -100,8 +119,8 @@ def _draw_hierarchy(axis: Axes, shown: Overview) -> None:
     figure = cast("Figure", axis.figure)
     bar = figure.colorbar(drawn, ax=axis, label="rows of the class", shrink=0.7, aspect=30, pad=0.01, format="{x:,.0f}")
     bar.ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
-    if crowd <= _NAMED_AT_MOST:
-        _name(axis, hierarchy.classes, places)
+    if crowd <= NAMED_AT_MOST:
+        _name(axis, map(hierarchy.title, hierarchy), places)
     axis.set_title(repr(hierarchy).removeprefix("Hierarchy(").removesuffix(")"), fontsize=11)
     axis.set(xticks=[], yticks=range(-hierarchy.depth, 1), ylabel="level", xlim=(-0.05, 1.05))
     axis.set_yticklabels([str(level) for level in range(hierarchy.depth, -1, -1)])
@@ -148,7 +167,7 @@ def histogram(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     return list(zip(labels, counts.tolist(), strict=True))
 
 
-def _draw_sizes(axis: Axes, sizes: NDArray[np.int64]) -> None:
+def _draw_sizes(axis: Axes, sizes: NDArray[np.int64], rows: str = "training rows") -> None:
     bars = histogram(sizes)
     labels, counts = zip(*bars, strict=True)
     drawn = axis.barh(range(len(bars)), counts, color="#3b6fa0")
@@ -156,6 +175,6 @@ def _draw_sizes(axis: Axes, sizes: NDArray[np.int64]) -> None:
     axis.set_yticks(range(len(bars)), labels)
     axis.invert_yaxis()
     axis.margins(x=0.15)
-    axis.set(xlabel="classes", ylabel="training rows of a class")
+    axis.set(xlabel="classes", ylabel=f"{rows} of a class")
     axis.set_title(f"sizes of {_wording.count(len(sizes), 'class')}", fontsize=11)
     axis.spines[["top", "right"]].set_visible(False)

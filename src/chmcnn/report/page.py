@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import time
 from base64 import b64encode
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,14 +14,20 @@ if TYPE_CHECKING:
 
 
 def render(template: str, *, package: str = "chmcnn.report", **values: object) -> str:
-    """Fill in a template of a package; it may include those of `chmcnn.report`."""
+    """Fill in a template of a package; it may include those of `chmcnn.report`, and show the version and the date."""
     import jinja2
 
     from chmcnn import __version__
 
     loader = jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "chmcnn.report"))])
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template(template).render(**values, version=__version__)
+    return environment.get_template(template).render(**values, version=__version__, date=format_date())
+
+
+def format_date() -> str:
+    """Return the time in UTC; ``SOURCE_DATE_EPOCH`` replaces it, for pages that are the same in every run."""
+    seconds = float(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def inline(figure: Figure) -> str:

@@ -1,11 +1,15 @@
-"""The page of a training: one HTML file that needs nothing else."""
+"""The page of a model: one HTML file that needs nothing else, and stays readable with many classes."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chmcnn.report import overview, training
+from chmcnn import comparison
+from chmcnn.report import class_table, class_tree, overview, training
 from chmcnn.report.page import inline, render
+from chmcnn.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,16 +19,28 @@ if TYPE_CHECKING:
     from chmcnn.evaluation import ClassMetrics, Evaluation
 
 _SHOWN = 10
+_ANSWERS = 12
 
 
-def page(
-    model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, *, title: str, facts: Mapping[str, str]
-) -> str:
-    """Return the page: data, hierarchy, learning curve and, if rows were held out, the evaluation."""
-    pictures = {
-        "overview": inline(overview.draw(overview.overview(title, table, model.evaluated_))),
-        "history": inline(training.draw_history(model.history_)),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a page comes from, and the facts at its top."""
+
+    title: str
+    facts: Mapping[str, str]
+    command: str
+    rows: str = "training rows"  # which rows the sizes of the classes are counted in
+
+
+def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, origin: Origin) -> str:
+    """Return the page: data, hierarchy, learning curve, how it was made and, if rows were held out, the evaluation."""
+    hierarchy, sizes = model.hierarchy_, overview.count_rows(table.Y)
+    named = len(hierarchy) <= overview.NAMED_AT_MOST
+    pictures = {"history": inline(training.draw_history(model.history_))} if model.history_ else {}
+    if named:
+        pictures["overview"] = inline(overview.draw(overview.overview(origin.title, table, model.evaluated_)))
+    else:
+        pictures["sizes"] = inline(overview.draw_sizes(sizes[model.evaluated_], origin.rows))
     classes: list[tuple[str, ClassMetrics]] = []
     if evaluation:
         pictures["curve"] = inline(training.draw_curve(evaluation))
@@ -33,10 +49,24 @@ def page(
     shown = min(_SHOWN, max(len(classes) // 2, 1))
     return render(
         "training.html",
-        title=title,
-        facts=facts,
+        origin=origin,
         pictures=pictures,
         evaluation=evaluation,
+        titles=hierarchy.titles,
+        tree=None if named else class_tree.prune(hierarchy, sizes),
         best=classes[:shown],
         worst=classes[len(classes) - shown :][::-1],
+        answers=_ANSWERS,
+        class_data=class_table.compress(class_table.list_classes(hierarchy, sizes, origin.rows, evaluation)),
+        seed=model.seed_,
+        settings=list_settings(model),
+        versions=comparison.versions(),
     )
+
+
+def list_settings(model: CHMCNNClassifier) -> dict[str, str]:
+    """Return the settings that the model was trained with: its parameters, or else the values of its preset."""
+    columns = None if model.network is not None or model.streamed_ else math.prod(model.feature_shape_)
+    resolved = model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_)
+    values = {name: resolved.get(name, getattr(model, name)) for name in SETTINGS}
+    return {name: "none" if value is None else str(value) for name, value in values.items()}

@@ -1,5 +1,6 @@
 """Training: one loop with batches, validation after every epoch, early stopping, refit, checkpoints and progress."""
 
+from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._loop import Loss, Trained, Training, train
 from chmcnn.training._rows import Batches, Matrix, Rows, accepts_sparse, as_loader, predict
@@ -8,6 +9,7 @@ from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, 
 
 __all__ = [
     "Batches",
+    "Budget",
     "Epoch",
     "Loss",
     "Matrix",
@@ -20,6 +22,7 @@ __all__ = [
     "TrainingState",
     "accepts_sparse",
     "as_loader",
+    "estimate_seconds",
     "load_optimizer",
     "optimizer_tensors",
     "predict",

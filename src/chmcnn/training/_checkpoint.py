@@ -41,7 +41,8 @@ class Checkpoint:
         tensors |= {f"averaged.{name}": value for name, value in state.average.weights.items()}
         tensors |= optimizer_tensors(state.optimizer)
         facts = {name: getattr(state, name) for name in _FACTS}
-        facts |= {"steps": state.average.steps, "history": [asdict(epoch) for epoch in state.history]}
+        facts |= {"seconds": state.seconds, "steps": state.average.steps}
+        facts |= {"history": [asdict(epoch) for epoch in state.history]}
         self._write(tensors, facts)
 
     def restore(self, start: Callable[[Phase], TrainingState]) -> TrainingState | None:
@@ -108,6 +109,7 @@ def _load(state: TrainingState, tensors: dict[str, Tensor], facts: dict[str, Any
     load_optimizer(state.optimizer, tensors)
     for name in _FACTS:
         setattr(state, name, facts[name])
+    state.seconds = facts.get("seconds", 0.0)  # an earlier version did not record them
     state.history = [Epoch(**epoch) for epoch in facts["history"]]
 
 

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from chmcnn.training._rows import Matrix
 
 
+_FREE = ("max_minutes",)
+"""Settings that a resumed training may change: with more time it goes on where it stopped."""
+
+
 def fingerprint(training: Training, system: str) -> dict[str, Any]:
     """Describe a training. Data of a Dataset or DataLoader, and functions, are taken on trust."""
     valid, evaluated = training.validation.rows, training.validation.evaluated
     modules = [part for part in (training.loss, training.validation.scores) if isinstance(part, nn.Module)]
     network = training.state.network
     return {
-        "settings": asdict(training.settings),
+        "settings": {name: value for name, value in asdict(training.settings).items() if name not in _FREE},
         "training rows": _digest(training.data.x, training.data.y) if isinstance(training.data, Rows) else None,
         "validation rows": None if valid is None else _digest(valid.x, valid.y),
         "hierarchy": _digest(*(edges for module in modules for edges in _edges(module))),

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from chmcnn.errors import ChmcnnError
+from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._checkpoint import Checkpoint
 from chmcnn.training._fingerprint import fingerprint
 from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
@@ -48,6 +49,7 @@ class Trained:
     best_epoch: int
     best_score: float  # NaN where nothing was validated
     best_weights: dict[str, Tensor]  # of the best epoch, before any refit; empty where nothing was validated
+    notice: str = ""  # what the time did not suffice for
 
 
 @dataclass(slots=True)
@@ -62,16 +64,22 @@ class Training:
     validation: Validation = field(default_factory=Validation)
     checkpoint: Checkpoint | None = None
     progress: Callable[[Epoch], object] | None = None
+    budget: Budget = field(default_factory=Budget)
 
     def run(self, epochs: int) -> None:
-        """Train up to a number of epochs, or until the patience is over."""
-        while self.state.epoch < epochs and not self._patience_is_over():
+        """Train up to a number of epochs, or until the patience or the time is over."""
+        while not self.is_finished(epochs) and not (self.state.history and self.budget.is_over()):
             epoch = self.run_epoch(epochs)
             self.state.history.append(epoch)
+            self.state.seconds = self.budget.seconds_used()
             if self.checkpoint:
                 self.checkpoint.save(self.state)
             if self.progress:
                 self.progress(epoch)
+
+    def is_finished(self, epochs: int) -> bool:
+        """Return whether the training has had its epochs, or is over the patience."""
+        return self.state.epoch >= epochs or self._patience_is_over()
 
     def run_epoch(self, of: int) -> Epoch:
         """Train and validate the next epoch."""
@@ -94,18 +102,28 @@ class Training:
         if first.phase == "train":
             state = start_phase("refit")
             state.best_epoch, state.best_score = first.best_epoch, first.best_score
-            state.best_weights, state.history = first.best_weights, first.history
+            state.best_weights, state.history, state.seconds = first.best_weights, first.history, first.seconds
         data = self.data.concatenate(self.validation.rows)
         return replace(self, state=state, data=data, validation=replace(self.validation, rows=None))
 
-    def result(self, best_epoch: int) -> Trained:
-        """Return the network with the weights to use: of the best epoch, or the averaged ones, or the last ones."""
+    def estimate_refit(self) -> tuple[int, float]:
+        """Return the epochs that a refit has to train yet, and estimate their seconds."""
+        state = self.state
+        epochs = state.best_epoch - (state.epoch if state.phase == "refit" else 0)
+        growth = 1 + len(self.validation.rows or ()) / len(self.data)
+        return epochs, estimate_seconds(state.history, epochs, growth)
+
+    def result(self, notice: str = "") -> Trained:
+        """Return the network with the weights to use: of the refit or the best epoch, else the averaged or last ones.
+
+        A notice means that the time did not suffice: then a refit, if any, is not complete.
+        """
         state = self.state
         state.average.apply(state.network)
-        if state.best_weights and not self.settings.refit:
+        if state.best_weights and (notice or not self.settings.refit):
             state.network.load_state_dict(state.best_weights)
-        score = state.best_score if state.best_epoch else math.nan
-        return Trained(state.network.eval(), tuple(state.history), best_epoch, score, state.best_weights)
+        best_epoch, score = (state.best_epoch, state.best_score) if state.best_epoch else (state.epoch, math.nan)
+        return Trained(state.network.eval(), tuple(state.history), best_epoch, score, state.best_weights, notice)
 
     def _train(self) -> float:
         """Train on all batches, and return the mean loss of a row."""
@@ -115,6 +133,8 @@ class Training:
         for x, y in batches(self.data, self.settings.batch_size, self.device, keep_sparse=keep_sparse):
             total += self._step(x, y) * len(y)
             count += len(y)
+            if self.state.phase == "train" and self.budget.is_over():
+                break  # and validate the epoch so far; an epoch of a refit is of use only as a whole
         if not count:
             raise ChmcnnError("The training data has no batch; expected at least one row.")
         mean = float(total) / count
@@ -164,7 +184,7 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
     """Train a network; see `Settings` for how.
 
     The same seed gives identical weights on one machine with the same number of threads, also when the training was
-    interrupted and resumes from its checkpoint.
+    interrupted and resumes from its checkpoint. With ``max_minutes`` they also depend on the speed of the machine.
 
     Parameters
     ----------
@@ -203,13 +223,25 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
         if checkpoint:
             training.checkpoint = Checkpoint(checkpoint, fingerprint(training, system))
             training.state = training.checkpoint.restore(start_phase) or training.state
+        training.budget = Budget(settings.max_minutes, training.state.seconds)
         if training.state.phase == "train":
             training.run(settings.epochs)
-        best_epoch = settings.epochs if valid is None else training.state.best_epoch
-        if settings.refit:
-            training = training.refit(start_phase)
-            training.run(best_epoch)
-    return training.result(best_epoch)
+            if not training.is_finished(settings.epochs):
+                state = training.state
+                return training.result(training.budget.describe_end(state.epoch, state.best_epoch))
+        return _refit(training, start_phase) if settings.refit else training.result()
+
+
+def _refit(training: Training, start_phase: Callable[[Phase], TrainingState]) -> Trained:
+    """Train on training and validation rows, if the time suffices; otherwise keep the best weights."""
+    epochs, seconds = training.estimate_refit()
+    best_epoch, budget = training.state.best_epoch, training.budget
+    if epochs and seconds > budget.seconds_left():
+        return training.result(budget.describe_refit(epochs, seconds, best_epoch))
+    training = training.refit(start_phase)
+    training.run(best_epoch)
+    finished = training.is_finished(best_epoch)
+    return training.result("" if finished else budget.describe_refit(epochs, seconds, best_epoch))
 
 
 def _decay(data: Batches, settings: Settings) -> float:

@@ -7,6 +7,9 @@ from typing import Literal
 
 from chmcnn.settings import SEED, SETTINGS, check
 
+_OPTIONAL = ("patience", "max_minutes")
+"""Settings that may be None, for no limit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -30,6 +33,10 @@ class Settings:
     averaging
         Number of epochs in the moving average of the weights that is validated and kept. 0 keeps the last weights, as
         the paper does. Data without a length is not averaged over.
+    max_minutes
+        Wall-clock time that the training may take, over all its resumptions; None for no limit. When it is over, also
+        within an epoch, the training so far is validated, and the best weights are kept. A refit starts only if it is
+        expected to finish in time. The weights then depend on the speed of the machine.
     precision
         ``"bfloat16"`` computes the network in half precision where torch's autocast allows it.
     seed
@@ -44,6 +51,7 @@ class Settings:
     refit: bool = True
     schedule: Literal["constant", "cosine"] = "constant"
     averaging: float = 0.0
+    max_minutes: float | None = None
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
 
@@ -51,6 +59,6 @@ class Settings:
         """Check each setting, and make numpy numbers plain ones, which checkpoints can hold."""
         for name in (field.name for field in fields(self)):
             value = getattr(self, name)
-            if name != "patience" or value is not None:
+            if name not in _OPTIONAL or value is not None:
                 domain = SEED.domain if name == "seed" else SETTINGS[name].domain
                 object.__setattr__(self, name, check(name, value, domain))

@@ -48,6 +48,7 @@ class TrainingState:
     best_score: float = -math.inf
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     history: list[Epoch] = field(default_factory=list)
+    seconds: float = 0.0  # of all epochs so far, and of what was done between them
 
     def record_best(self, score: float) -> None:
         """Store the weights of the network if the score is at least as good as the best so far."""

@@ -1,0 +1,145 @@
+"""What `chmcnn predict` answers: which classes, and in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chmcnn.cli._groups import OptionGroup, flag
+from chmcnn.cli._options import Threshold
+from chmcnn.errors import ChmcnnError, HierarchyError
+from chmcnn.settings import ABOVE_ZERO, PROBABILITY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chmcnn import Hierarchy
+    from chmcnn._typing import Features
+    from chmcnn.classifier import CHMCNNClassifier
+
+
+class Format(StrEnum):
+    """Forms of predictions."""
+
+    WIDE = "wide"
+    LONG = "long"
+    LABELS = "labels"
+    CAFA = "cafa"
+
+
+_ALLOWED = {
+    Format.WIDE: ("within",),
+    Format.LONG: ("top", "min_score", "within", "most_specific"),
+    Format.LABELS: ("within", "most_specific", "threshold"),
+    Format.CAFA: ("top", "min_score", "within", "most_specific"),
+}
+"""Options that each form has."""
+
+
+@dataclass(frozen=True)
+class AnswerOptions(OptionGroup):
+    """Which classes are shown, and in which form."""
+
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="wide: a column of scores for each class. long: a line for each row and class, with the score. "
+            "labels: label sets. cafa: lines of target, term and score for CAFA's evaluators. Default: wide, or the "
+            "form that the other options are for."
+        ),
+    ] = None
+    top: Annotated[
+        int | None, typer.Option(help="Number of classes of each row, highest scores first; implies --format long.")
+    ] = None
+    min_score: Annotated[
+        float | None, typer.Option(help="Lowest score to show, from 0 to 1; implies --format long.")
+    ] = None
+    within: Annotated[str | None, typer.Option(help="Show this class and its descendants only.")] = None
+    most_specific: Annotated[
+        bool, typer.Option("--most-specific", help="Leave out ancestors of classes that are shown.")
+    ] = False
+    labels: Annotated[bool, typer.Option("--labels", help="The same as --format labels.")] = False
+    threshold: Threshold = None
+
+    def resolve(self) -> Format:
+        """Return the form; refuse wrong values, and options that contradict each other or have no effect."""
+        for name, domain in (("top", ABOVE_ZERO), ("min_score", PROBABILITY)):
+            value = getattr(self, name)
+            if value is not None and not domain.allows(value):
+                raise ChmcnnError(f"{flag(name)} is {value!r}; expected {domain.expected}.")
+        if self.labels and self.format not in {None, Format.LABELS}:
+            raise ChmcnnError(f"--labels and --format {self.format} cannot be used together; use one of them.")
+        chosen = Format.LABELS if self.labels else self.format or self._infer()
+        for name in ("top", "min_score", "most_specific", "threshold"):
+            value = getattr(self, name)
+            if value is not None and value is not False and name not in _ALLOWED[chosen]:
+                raise ChmcnnError(f"{flag(name)} has no effect on {_FORMS[chosen]}; {_WAYS_OUT[name]}.")
+        return chosen
+
+    def _infer(self) -> Format:
+        if self.top is not None or self.min_score is not None:
+            return Format.LONG
+        return Format.LABELS if self.most_specific or self.threshold is not None else Format.WIDE
+
+    def find_branch(self, hierarchy: Hierarchy) -> list[str]:
+        """Return the classes to show, in column order."""
+        if self.within is None:
+            return list(hierarchy.classes)
+        try:
+            kept = {self.within, *hierarchy.descendants(self.within)}
+        except HierarchyError as error:
+            raise ChmcnnError(f"--within: {error}") from None
+        return [name for name in hierarchy.classes if name in kept]
+
+    def rank(self, model: CHMCNNClassifier, features: Features) -> Iterator[pd.DataFrame]:
+        """Yield the long form of some rows at a time: the id of the row, the class, its title and the score.
+
+        Without titles there is no column of them. The first column has the name of the id column of the table, or
+        "row" if another column has that name.
+        """
+        import numpy as np
+        import pandas as pd
+
+        ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
+        titles = model.hierarchy_.titles
+        named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
+        start = 0
+        blocks = model.iterate_top(
+            features,
+            self.top,
+            min_score=self.min_score or 0.0,
+            within=self.within,
+            most_specific=self.most_specific,
+        )
+        for rows, (row, column, score) in blocks:
+            frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score})
+            frame = frame if titles else frame.drop(columns="name")
+            frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])
+            yield frame
+            start += rows
+
+
+_FORMS = {
+    Format.WIDE: "a column of scores for each class (--format wide)",
+    Format.LONG: "the long form (--format long)",
+    Format.LABELS: "label sets (--format labels)",
+    Format.CAFA: "CAFA's form (--format cafa)",
+}
+_WAYS_OUT = {
+    "top": "use --format long or leave it out",
+    "min_score": "use --format long, or --threshold for label sets",
+    "most_specific": "use --format labels or --format long",
+    "threshold": "use --min-score, or --format labels",
+}
+
+
+def row_ids(features: Features) -> pd.Index[Any]:
+    """Return the ids of the rows: the index of a table, or numbers from 0."""
+    import pandas as pd
+
+    index = features.index if isinstance(features, pd.DataFrame) else pd.RangeIndex(features.shape[0])
+    return index.rename("row" if index.name is None else index.name)

@@ -1,0 +1,63 @@
+"""`chmcnn datasets export`: a table as a file, with its hierarchy beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from chmcnn.cli import _data, _output
+from chmcnn.cli._annotations import named_options
+from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._options import Invocation
+from chmcnn.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class _Output(_output.FileOutput):
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="CSV, TSV or Parquet file to write, with NAME.hierarchy.json."),
+    ] = Path("table.csv")
+
+
+@expand_groups
+def export(
+    name: Annotated[str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet or ARFF.")],
+    *,
+    output: _Output,
+    part: Annotated[
+        Literal["train", "valid", "test"] | None, typer.Option(help="Part of a data set. Default: train.")
+    ] = None,
+    table: _data.TableOptions,
+    call: Annotated[Invocation, Omit("json")],
+) -> None:
+    """Write features, ids and labels to one file, and the hierarchy to another: both can be read again.
+
+    [bold]Examples[/bold]
+
+    chmcnn datasets export genes.csv --hierarchy go.obo --annotations goa.gaf.gz -o annotated.csv
+
+    chmcnn datasets export cellcycle_FUN --part test -o cellcycle.parquet
+
+    chmcnn train annotated.csv --hierarchy annotated.hierarchy.json --id-column gene
+    """
+    from chmcnn._io.files import refuse_existing
+    from chmcnn._wording import count
+
+    output.check(".csv", ".tsv", ".parquet")
+    path = output.output
+    hierarchy = path.with_suffix(".hierarchy.json")
+    refuse_existing(hierarchy, force=output.force)
+    if _data.is_file(name):
+        if part is not None:
+            raise DatasetError(f"{name} is a file; --part is only for the name of a data set.")
+        content = table.read(Path(name), notify=call.notify)
+    else:
+        content = _data.load(name, call, table).parts[part or "train"]
+    with named_options():
+        (content.to_parquet if path.suffix.lower() == ".parquet" else content.to_csv)(path, force=output.force)
+    _output.write(hierarchy, content.hierarchy.to_json())
+    typer.echo(f"{count(len(content), 'row')}: {path}\n{count(len(content.hierarchy), 'class')}: {hierarchy}")

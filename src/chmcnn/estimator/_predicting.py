@@ -1,0 +1,209 @@
+"""The ways to predict that all systems have: scores, labels, the best classes, and explanations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import torch
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from chmcnn.errors import ChmcnnError
+from chmcnn.estimator._correction import Direction, correct, find_delegates
+from chmcnn.estimator._explain import Explanation, explain
+from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
+from chmcnn.estimator._streams import is_stream
+from chmcnn.settings import check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from chmcnn._typing import Features
+    from chmcnn.hierarchy import Hierarchy
+
+Threshold: TypeAlias = float | Literal["tune", "hierarchical_f", "fmax"]
+"""A number, or a way to tune thresholds: see `chmcnn.CHMCNNClassifier`."""
+
+_CELLS = 1 << 22
+"""Scores that are computed at once where not all are kept."""
+
+
+class Predictor:
+    """Predictions from `uncorrected_proba`, which a system implements."""
+
+    threshold: Threshold
+    hierarchy_: Hierarchy
+    evaluated_: NDArray[np.bool_]
+    tuned_thresholds_: dict[str, NDArray[np.float64]]
+
+    correction: ClassVar[Direction] = "max"
+    """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
+
+    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
+        """Return probabilities (rows, classes) before the correction."""
+        raise NotImplementedError
+
+    # Scores
+
+    def predict_proba(self, X: Features) -> NDArray[np.float32]:
+        """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
+        return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
+
+    def iterate_proba(self, X: Features) -> Iterator[NDArray[np.float32]]:
+        """Yield the coherent probabilities of some rows at a time: all of them need not fit into memory."""
+        check_is_fitted(self, "hierarchy_")
+        for block in self._split_rows(X, max(1, _CELLS // len(self.hierarchy_))):
+            yield self.predict_proba(block)
+
+    def predict_top(
+        self,
+        X: Features,
+        k: int | None = 10,
+        *,
+        min_score: float = 0.0,
+        within: str | None = None,
+        most_specific: bool = False,
+    ) -> list[list[RankedClass]]:
+        """Return the best classes of each row with their scores, highest first.
+
+        Equal scores put a class before its descendants. Scores are computed some rows at a time: memory grows with the
+        classes that are kept.
+
+        Parameters
+        ----------
+        X
+            Features.
+        k
+            Number of classes of each row; None for all.
+        min_score
+            Lowest score of a class.
+        within
+            Only this class and its descendants.
+        most_specific
+            Leave out a class if one of its children reaches ``min_score``. With the default 0, only leaves remain.
+
+        Examples
+        --------
+        >>> from chmcnn import CHMCNNClassifier, Hierarchy
+        >>> pets = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat")])
+        >>> model = CHMCNNClassifier(pets, epochs=20, random_state=0).fit([[0.0], [1.0]] * 20, [{"dog"}, {"cat"}] * 20)
+        >>> [name for name, score in model.predict_top([[1.0]], k=2)[0]]
+        ['animal', 'cat']
+        """
+        options: dict[str, Any] = {"min_score": min_score, "within": within, "most_specific": most_specific}
+        names = self._require_hierarchy().classes
+        found: list[list[RankedClass]] = []
+        for rows, ranked in self.iterate_top(X, k, **options):
+            start = len(found)
+            found.extend([] for _ in range(rows))
+            for row, column, score in zip(*(part.tolist() for part in ranked), strict=True):
+                found[start + row].append(RankedClass(names[column], score))
+        return found
+
+    def iterate_top(
+        self,
+        X: Features,
+        k: int | None = 10,
+        *,
+        min_score: float = 0.0,
+        within: str | None = None,
+        most_specific: bool = False,
+    ) -> Iterator[tuple[int, Ranked]]:
+        """Yield the best classes of some rows at a time, as arrays, with the number of rows; see `predict_top`."""
+        ranker = Ranker(self._require_hierarchy(), k, min_score=min_score, within=within, most_specific=most_specific)
+        return ((len(scores), ranker.rank(scores)) for scores in self.iterate_proba(X))
+
+    def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
+        """Yield some rows of X at a time."""
+        if is_stream(X):  # refused by `predict_proba`, unless a subclass splits it
+            yield X
+            return
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
+        rows = _num_samples(X)
+        if rows <= size:
+            yield X
+            return
+        for start in range(0, rows, size):
+            yield _safe_indexing(X, slice(start, min(start + size, rows)))
+
+    # Labels
+
+    @property
+    def thresholds_(self) -> NDArray[np.float64]:
+        """Lowest score at which each class is predicted (classes,), by the parameter ``threshold``."""
+        return self._find_thresholds(None)
+
+    def predict(self, X: Features, *, threshold: Threshold | None = None) -> NDArray[np.int8]:
+        """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors.
+
+        ``threshold`` is used instead of the parameter of the model.
+        """
+        thresholds = self._find_thresholds(threshold)
+        return (self.predict_proba(X) >= thresholds).astype(np.int8)
+
+    def predict_labels(
+        self, X: Features, *, most_specific: bool = False, threshold: Threshold | None = None
+    ) -> list[set[str]]:
+        """Return predicted label sets, with all ancestors or only the most specific classes.
+
+        ``threshold`` is used instead of the parameter of the model.
+        """
+        thresholds = self._find_thresholds(threshold)
+        blocks = (scores >= thresholds for scores in self.iterate_proba(X))
+        return [labels for block in blocks for labels in self.hierarchy_.decode(block, most_specific=most_specific)]
+
+    def explain(self, X: Features, *, threshold: Threshold | None = None) -> list[Explanation]:
+        """Return the predicted part of the hierarchy for each row, with scores and delegates.
+
+        ``threshold`` is used instead of the parameter of the model.
+        """
+        thresholds = self._find_thresholds(threshold)
+        raw = torch.from_numpy(self.uncorrected_proba(X))
+        scores, positions = self.correct(raw).numpy(), self.delegates(raw).numpy()
+        return [explain(self.hierarchy_, *row, thresholds) for row in zip(scores, positions, strict=True)]
+
+    def _find_thresholds(self, threshold: Threshold | None) -> NDArray[np.float64]:
+        """Return the threshold of each class: a number for all, or those tuned when the model was trained."""
+        classes = len(self._require_hierarchy())
+        value = check("threshold", self.threshold if threshold is None else threshold)
+        if not isinstance(value, str):
+            return np.full(classes, float(value))
+        tuned = getattr(self, "tuned_thresholds_", {})
+        if value not in tuned:
+            raise ChmcnnError(
+                f"threshold is {value!r}, but the model has no thresholds tuned on validation rows; use a number, or "
+                f"train with validation rows and threshold={value!r}."
+            )
+        thresholds: NDArray[np.float64] = tuned[value]
+        return thresholds
+
+    def _require_hierarchy(self) -> Hierarchy:
+        """Return the classes of a fitted model; raise scikit-learn's error for one that is not."""
+        check_is_fitted(self, "hierarchy_")
+        return self.hierarchy_
+
+    # Coherence
+
+    def delegates(self, scores: Tensor) -> Tensor:
+        """Return the position of the delegate of each class, from scores before the correction."""
+        return find_delegates(scores, self.hierarchy_, **self._get_correction(scores))
+
+    def correct(self, scores: Tensor) -> Tensor:
+        """Make probabilities coherent; a class that does not count has the highest score below it, or 0."""
+        return correct(scores, self.hierarchy_, **self._get_correction(scores))
+
+    def _get_correction(self, scores: Tensor) -> dict[str, Any]:
+        mask = self._get_mask()
+        return {
+            "above": self.hierarchy_.reversed if self.correction == "min" else None,
+            "counted": None if mask is None else torch.tensor(mask, device=scores.device),
+        }
+
+    def _get_mask(self) -> NDArray[np.bool_] | None:
+        """Return the classes that count; None if all do."""
+        return None if self.evaluated_.all() else self.evaluated_

@@ -1,0 +1,1 @@
+"""Tests: a package, because others install a package of the same name, which would come first."""
