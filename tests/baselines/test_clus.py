@@ -18,6 +18,7 @@ DATA = learnable(rows=300, features=8, classes=15, depth=3, edges=20, noise=0.3)
 DAG = Hierarchy.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("e", "d")])
 SIZES = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 10, "kind": pd.Categorical(["x", "y"] * 20)})
 LABELS = [{"small"}, {"small", "tiny"}, {"large"}, {"large"}] * 10
+FLAT = Hierarchy(["large", "small", "tiny"], [])
 
 
 def fitted(kind: type[ClusHMC] = ClusHMC, **options: Any) -> ClusHMC:
@@ -150,14 +151,14 @@ def test_importances_are_shares_of_the_features(model: ClusHMC) -> None:
 
 
 def test_a_feature_of_categories_has_one_importance() -> None:
-    model = ClusHMC(validation=0).fit(SIZES, LABELS)
+    model = ClusHMC(FLAT, validation=0).fit(SIZES, LABELS)
     assert model.feature_names_in_.tolist() == ["size", "kind"]
     assert model.feature_importances_.shape == (2,)
 
 
 @pytest.mark.parametrize("preprocess", [True, False])
 def test_rules_are_in_units_of_the_features(preprocess: bool) -> None:
-    model = ClusHMC(validation=0, preprocess=preprocess).fit(SIZES[["size"]], LABELS)
+    model = ClusHMC(FLAT, validation=0, preprocess=preprocess).fit(SIZES[["size"]], LABELS)
     assert model.to_text() == (
         "size <= 2.5 (40 rows)\n"
         "  yes: size <= 1.5 (20 rows)\n"

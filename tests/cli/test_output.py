@@ -53,7 +53,7 @@ def test_predictions_are_printed_as_the_json_that_is_written(folder: Path, tmp_p
 
 def test_the_most_specific_classes_are_label_sets(folder: Path) -> None:
     shown = run("predict", "model", "new.csv", "--most-specific", cwd=folder).stdout
-    assert shown.splitlines()[0] == "row,labels"
+    assert shown.splitlines()[0] == "name,labels"
     assert shown == run("predict", "model", "new.csv", "--labels", "--most-specific", cwd=folder).stdout
     assert shown != run("predict", "model", "new.csv", "--labels", cwd=folder).stdout
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import skops.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -71,6 +73,7 @@ def text(content: str) -> dict[str, Any]:
     return node("JsonNode", "builtins.str", content=json.dumps(content), is_json=True)
 
 
+FITTED = dump_transformer(make_pipeline(TfidfVectorizer(), StandardScaler(with_mean=False)).fit(TEXTS))
 COMMAND = node("TupleNode", "builtins.tuple", content=[text("touch hostile") | {"__id__": 3}])
 SYSTEM = node("FunctionNode", "os.system") | {"__id__": 4}
 EMPTY = node("DictNode", "builtins.dict", content={}, key_types=node("ListNode", "builtins.list", content=[]))
@@ -174,6 +177,31 @@ def test_damaged_files_are_refused(ran: list[str]) -> None:
         except ModelError:
             continue
         pytest.fail(f"{name} is read")
+    assert ran == []
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["schema", "file"]), st.integers(1, 20))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_change_of_a_file_is_refused_or_harmless(ran: list[str], seed: int, place: str, changes: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def damage(content: bytes) -> bytes:
+        changed = bytearray(content)
+        for position in random.integers(len(changed), size=changes):
+            changed[position] = random.integers(256)
+        return bytes(changed)
+
+    content = FITTED
+    if place == "file":
+        content = damage(content)
+    else:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            content = rewrite(content, parts={"schema.json": damage(file.read("schema.json"))})
+    try:
+        loaded = load_transformer(content)
+    except ModelError:
+        loaded = None
+    assert loaded is None or type(loaded).__module__.startswith("sklearn.")
     assert ran == []
 
 

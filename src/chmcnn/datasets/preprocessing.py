@@ -197,7 +197,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             check_array(np.empty(features.shape, dtype=np.bool_), estimator=self)  # their message about empty data
             if first:
                 self.columns_ = [learn_column(features[name]) for name in features.columns]
-            return self._encode_columns(features)
+            return self._encode_columns(features, first=first)
         if not first and any(not isinstance(column, Numbers) for column in self.columns_):
             kinds = sorted({KINDS[type(column)] for column in self.columns_} - {KINDS[Numbers]})
             form = "list of texts" if not hasattr(self, "feature_names_in_") else "DataFrame with the same columns"
@@ -218,17 +218,20 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if len(self.columns_) != 1 or not isinstance(self.columns_[0], Texts):
             names = ", ".join(map(repr, getattr(self, "feature_names_in_", ()))) or f"{self.n_features_in_} numbers"
             raise FeatureError(f"X is a list of texts, but in fit it had the columns {names}; pass the same columns.")
-        return self._encode_columns(table)
+        return self._encode_columns(table, first=first)
 
-    def _encode_columns(self, table: pd.DataFrame) -> _Encoded:
+    def _encode_columns(self, table: pd.DataFrame, *, first: bool) -> _Encoded:
+        """Encode a table; in fit, texts are zeros, as their scale does not depend on them."""
         blocks: list[NDArray[np.float64]] = []
         texts: list[sparse.csr_array] = []
         for position, column in enumerate(self.columns_):
             cells = table.iloc[:, position]
-            if isinstance(column, Texts):
-                texts.append(column.encode(cells))
-            else:
+            if not isinstance(column, Texts):
                 blocks.append(column.encode(cells))
+            elif first:
+                texts.append(sparse.csr_array(([], ([], [])), shape=(len(table), column.width)))
+            else:
+                texts.append(column.encode(cells))
         return _Encoded(
             np.concatenate(blocks, axis=1) if blocks else None, sparse.hstack(texts, format="csr") if texts else None
         )

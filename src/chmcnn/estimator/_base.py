@@ -172,6 +172,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
                 f"hierarchy is of type {kind}; expected a Hierarchy, for example from Hierarchy.from_edges."
             )
         self._check_settings()
+        self.id_column_ = None
         self.seed_ = choose_seed(self.random_state)
         self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)

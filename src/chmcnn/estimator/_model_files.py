@@ -38,7 +38,17 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "chmcnn-model", 1
 _FACTS, _TENSORS, _TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
 _DIGEST_OF_TRANSFORMER = "sha256 of the transformer"
-_NOT_STORED = {"hierarchy", "network", "device", "evaluated", "preprocess", "random_state", "checkpoint", "verbose"}
+_NOT_STORED = {
+    "hierarchy",
+    "network",
+    "device",
+    "evaluated",
+    "path_separator",
+    "preprocess",
+    "random_state",
+    "checkpoint",
+    "verbose",
+}
 """Parameters that are stored in another form, or that the user sets when loading."""
 
 
@@ -94,6 +104,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         "torch": str(torch.__version__),
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
+        "path separator": model.path_separator,
         "system": type(model).__name__,
         "settings": {name: getattr(model, name) for name in _list_stored(model)}
         | {"preprocess": bool(getattr(model.preprocess, "standardise", model.preprocess))}
@@ -144,6 +155,7 @@ def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: st
             device=device,
             evaluated=tensors["evaluated"].numpy(),
             random_state=facts["seed"],
+            path_separator=facts.get("path separator", "/"),
             preprocess=stored["preprocess"] if transformer is None else clone(transformer),
             **settings,
         )
