@@ -135,7 +135,7 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
     result = compute()
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(result))
+    print(json.dumps(result), flush=True)
 
 
 def main(choosing: bool) -> None:  # noqa: FBT001 -- the one argument of the command

@@ -70,7 +70,7 @@ PRESETS: dict[str, Preset] = {
         sparse=Preset(
             (512,),
             0.5,
-            Settings(epochs=12, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=2, schedule="cosine"),
+            Settings(epochs=10, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=4, schedule="cosine"),
         ),
     ),
     # Section 5 of the paper; widths and learning rate differ between its data sets, these are the most frequent ones.
