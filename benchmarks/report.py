@@ -73,6 +73,8 @@ def filled_in(text: str) -> str:
         "checks": checks,
         "settings": settings,
         "ratios": ratios,
+        "texts": texts,
+        "texts_chosen": texts_chosen,
         "table2": table2,
     }
     return re.sub(
@@ -244,6 +246,37 @@ def ratios() -> str:
     content = load("ratios")
     cells = [[row["what"], f"{row['ratio']:.2f}"] for row in content["rows"]]
     return _table(["ours / reference", "ratio"], cells) + _source(content)
+
+
+def texts() -> str:
+    """Return the mean measures of the systems on text, over all seeds."""
+    files = sorted((RESULTS / "texts").glob("[!c]*.json"))
+    runs = pd.DataFrame([run for path in files for run in json.loads(path.read_text(encoding="utf-8"))])
+    means = runs.groupby(["problem", "system"], sort=False).mean().drop(columns="seed")
+    cells = [
+        [*key, *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")), f"{row['processor seconds']:.0f} s"]
+        for key, row in means.iterrows()
+    ]
+    header = ["problem", "system", "AU(PRC)", "hierarchical F", "processor time"]
+    seeds, violations = runs["seed"].nunique(), int(runs["violations"].sum())
+    note = f"Means of {seeds} seeds by `python -m benchmarks.texts`; {violations:,} violations."
+    return f"{_table(header, cells)}\n{note}\n"
+
+
+def texts_chosen() -> str:
+    """Return the validation measures of the grid that the preset for sparse features was chosen from."""
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "texts").glob("choose-*.json"))]
+    cells = [
+        [
+            row["problem"],
+            ", ".join(f"{name} {value}" for name, value in row["options"].items()) or "the preset",
+            *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")),
+            f"{row['processor seconds']:.0f} s",
+        ]
+        for row in rows
+    ]
+    header = ["problem", "settings", "AU(PRC)", "hierarchical F", "processor time"]
+    return f"{_table(header, cells)}\nMade by `python -m benchmarks.texts choose`, one seed, without test rows.\n"
 
 
 def settings() -> str:

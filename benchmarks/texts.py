@@ -36,10 +36,10 @@ GRID: list[dict[str, Any]] = [
     {"dropout": 0.6},
     {"dropout": 0.4},
     {"widths": (1024,)},
-    {"widths": ()},
     {"learning_rate": 2e-3},
-    {"epochs": 20},
-    {"schedule": "constant", "epochs": 50},
+    {"epochs": 16},
+    {"schedule": "constant", "epochs": 30},
+    {"widths": ()},
 ]
 NEIGHBOURS = 15
 Scores = NDArray[np.float32]
@@ -138,11 +138,12 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
     print(json.dumps(result), flush=True)
 
 
-def main(choosing: bool) -> None:  # noqa: FBT001 -- the one argument of the command
-    """Run what has no result file."""
+def main(words: list[str]) -> None:
+    """Run what has no result file: ``choose`` or the comparison, on all problems or on those that are named."""
+    choosing = "choose" in words
     torch.set_num_threads(1)
     RESULTS.mkdir(parents=True, exist_ok=True)
-    for name in PROBLEMS:
+    for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
         if choosing:
             for number, options in enumerate(GRID):
@@ -153,4 +154,4 @@ def main(choosing: bool) -> None:  # noqa: FBT001 -- the one argument of the com
 
 
 if __name__ == "__main__":
-    main("choose" in sys.argv[1:])
+    main(sys.argv[1:])

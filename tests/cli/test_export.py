@@ -25,7 +25,7 @@ def test_a_data_set_is_exported_and_read_again(tmp_path: Path, ending: str) -> N
         (("digits", "-o", "other.csv"), "other.hierarchy.json already exists"),
         (("digits", "-o", "new.json"), "new.json ends in '.json'; expected .csv or .tsv or .parquet."),
         (("my.csv", "--part", "test", "-o", "new.csv"), "my.csv is a file; --part is only for the name of a data set."),
-        (("my.csv", "--separator", "|", "-o", "new.csv"), "The class 'a;b/c' cannot be written with the separator"),
+        (("my.csv", "--separator", "|", "-o", "new.csv"), "The class 'a;b' cannot be written with the separator"),
         (("my.csv", "--separator", "|", "-o", "new.csv"), "; write a .parquet file."),
         (("digits", "--annotations", "x.gaf", "-o", "new.csv"), "digits is not a file; --annotations is only for"),
     ],

@@ -5,7 +5,7 @@ from torch import nn
 
 from chmcnn.nn import SparseMLP
 from chmcnn.training import Settings
-from chmcnn.training._optimizer import SparseAdamW, create_optimizer
+from chmcnn.training._optimizer import _SPARSE_RATE, SparseAdamW, create_optimizer
 
 SETTINGS = Settings(learning_rate=1e-2, weight_decay=0.1)
 
@@ -44,7 +44,7 @@ def test_rows_have_the_step_of_adagrad_and_other_parameters_that_of_adamw() -> N
         error = 2 * twin(row).detach()
         gradient = error * twin.weight[0].detach()
         total += float(gradient.square().mean())
-        row = row - 0.5 * gradient / total**0.5
+        row = row - _SPARSE_RATE * 1e-2 * gradient / total**0.5
         rest(table(torch.tensor(0))).square().sum().backward()
         for step in (optimizer, reference):
             step.step()
