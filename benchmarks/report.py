@@ -252,10 +252,15 @@ def texts() -> str:
     """Return the mean measures of the systems on text, over all seeds."""
     files = sorted((RESULTS / "texts").glob("[!c]*.json"))
     runs = pd.DataFrame([run for path in files for run in json.loads(path.read_text(encoding="utf-8"))])
-    means = runs.groupby(["problem", "system"], sort=False).mean().drop(columns="seed")
+    means = runs.groupby(["problem", "system"], sort=False).mean().reset_index()
     cells = [
-        [*key, *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")), f"{row['processor seconds']:.0f} s"]
-        for key, row in means.iterrows()
+        [
+            str(row["problem"]),
+            str(row["system"]),
+            *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")),
+            f"{row['processor seconds']:.0f} s",
+        ]
+        for row in means.to_dict("records")
     ]
     header = ["problem", "system", "AU(PRC)", "hierarchical F", "processor time"]
     seeds, violations = runs["seed"].nunique(), int(runs["violations"].sum())

@@ -39,10 +39,10 @@ def main() -> None:
     model.save(folder)
     loaded = CHMCNNClassifier.load(folder)  # the words of the descriptions are in the folder
 
-    for text, scores in zip(NEW["description"], loaded.predict_proba(NEW), strict=True):
+    for text, ranked in zip(NEW["description"], loaded.predict_top(NEW, k=4), strict=True):
         print(f"\n{text}")
-        for position in scores.argsort()[::-1][:4]:
-            print(f"  {scores[position]:.2f}  {loaded.hierarchy_.classes[position]}")
+        for name, score in ranked:
+            print(f"  {score:.2f}  {name}")
 
 
 if __name__ == "__main__":

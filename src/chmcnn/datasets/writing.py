@@ -40,7 +40,7 @@ def write_csv(table: Table, path: Path, *, labels: str, separator: str, force: b
         _refuse_texts(frame[name].dropna().unique(), f"column {name!r}", running=frame[name].dtype == TEXT)
     _refuse_texts(frame.columns, "the header")
     label_sets = _label_lists(table)
-    for name in {name for names in label_sets for name in names}:
+    for name in sorted({name for names in label_sets for name in names}):
         if separator in name or name != name.strip():
             raise DatasetError(
                 f"The class {name!r} cannot be written with the separator {separator!r}; use another separator=, or "
