@@ -74,7 +74,6 @@ def filled_in(text: str) -> str:
         "settings": settings,
         "ratios": ratios,
         "texts": texts,
-        "texts_chosen": texts_chosen,
         "table2": table2,
     }
     return re.sub(
@@ -266,22 +265,6 @@ def texts() -> str:
     seeds, violations = runs["seed"].nunique(), int(runs["violations"].sum())
     note = f"Means of {seeds} seeds by `python -m benchmarks.texts`; {violations:,} violations."
     return f"{_table(header, cells)}\n{note}\n"
-
-
-def texts_chosen() -> str:
-    """Return the validation measures of the grid that the preset for sparse features was chosen from."""
-    rows = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "texts").glob("choose-*.json"))]
-    cells = [
-        [
-            row["problem"],
-            ", ".join(f"{name} {value}" for name, value in row["options"].items()) or "the preset",
-            *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")),
-            f"{row['processor seconds']:.0f} s",
-        ]
-        for row in rows
-    ]
-    header = ["problem", "settings", "AU(PRC)", "hierarchical F", "processor time"]
-    return f"{_table(header, cells)}\nMade by `python -m benchmarks.texts choose`, one seed, without test rows.\n"
 
 
 def settings() -> str:

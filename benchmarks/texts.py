@@ -1,8 +1,8 @@
 """Sparse features: ``python -m benchmarks.texts`` compares our default with linear models and neighbours on text.
 
 ``CHMCNN_TEXTS`` names the folder of the texts; `benchmarks.text_problems` says where they come from. Each system gets
-the same TF-IDF and the same rows, 80% for training and 20% for test, and uses one thread. ``choose`` runs the grid that
-the preset for sparse features was chosen from: it uses no test rows.
+the same TF-IDF and the same rows, 80% for training and 20% for test, and uses one thread. ``choose`` compares
+the preset for sparse features with other settings on validation rows: it uses no test rows.
 """
 
 import json

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
-# Chosen by `python -m benchmarks.texts choose`.
+# Chosen on validation rows of the problems of benchmarks/texts.py.
 _FEATURE_DEVIATION = 0.1
 """Standard deviation of the first weights of each feature of a `SparseMLP`."""
 _OUTPUT_SCALE = 0.3

@@ -66,7 +66,7 @@ PRESETS: dict[str, Preset] = {
         0.7,
         Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4),
         scaled=True,
-        # Chosen by `python -m benchmarks.texts choose`.
+        # Chosen on validation rows of the problems of benchmarks/texts.py.
         sparse=Preset(
             (512,),
             0.5,

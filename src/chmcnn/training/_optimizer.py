@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chmcnn.training._settings import Settings
 
 _SPARSE_RATE = 100.0
-"""Learning rate of rows with sparse gradients, relative to that of Adam: from `python -m benchmarks.texts choose`."""
+"""Learning rate of rows with sparse gradients, relative to that of Adam; chosen as `chmcnn.estimator.PRESETS`."""
 _LEAST = 1e-10
 """Least mean square of the gradients that a step is divided by."""
 
