@@ -117,17 +117,19 @@ class ClusHMC(HierarchicalClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
+        super().__init__(
+            hierarchy,
+            validation=validation,
+            threshold=threshold,
+            preprocess=preprocess,
+            path_separator=path_separator,
+            evaluated=evaluated,
+            random_state=random_state,
+        )
         self.significance = significance
         self.min_samples_leaf = min_samples_leaf
         self.depth_weight = depth_weight
         self.variance = variance
-        self.validation = validation
-        self.threshold = threshold
-        self.preprocess = preprocess
-        self.path_separator = path_separator
-        self.evaluated = evaluated
-        self.random_state = random_state
         self.verbose = verbose
 
     # Training

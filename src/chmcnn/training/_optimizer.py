@@ -36,9 +36,9 @@ class SparseAdamW(torch.optim.AdamW):
     """AdamW, which updates a parameter with sparse gradients only where a batch has gradients, by row-wise Adagrad.
 
     A row of such a parameter belongs to one feature, such as a word. Adagrad divides its step by the root of the sum
-    of its squared gradients: a rare feature takes larger steps. One sum for each row, not for each weight, takes less
-    time than `torch.optim.SparseAdam`. These rows have no weight decay: a rare feature would lose its weights between
-    the rows that have it.
+    of its squared gradients: a rare feature takes larger steps. It has one sum for each row, where
+    `torch.optim.SparseAdam` has two moments for each weight. These rows have no weight decay: a rare feature would
+    lose its weights between the rows that have it.
     """
 
     @torch.no_grad()
