@@ -131,7 +131,7 @@ def _validation_score(data: datasets.Dataset, options: dict[str, Any]) -> float:
 
 
 def _labels(table: datasets.Table) -> pd.DataFrame:
-    return pd.DataFrame(table.Y, index=table.X.index)
+    return pd.DataFrame(table.Y.toarray(), index=table.X.index)
 
 
 def run_once(file: Path, measure: Callable[[], dict[str, Any]]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import obonet
 import torch
+from scipy.sparse import csr_array
 from sklearn.metrics import average_precision_score
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
@@ -82,7 +83,7 @@ def training() -> tuple[Call, Call]:
             loss(network(x[rows]), y[rows]).backward()
             optimizer.step()
 
-    return lambda: train(build, Rows(x, y), loss=loss, settings=settings), bare_steps
+    return lambda: train(build, Rows(x, csr_array(y.numpy())), loss=loss, settings=settings), bare_steps
 
 
 def averaging() -> tuple[Call, Call]:

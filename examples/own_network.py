@@ -38,7 +38,7 @@ class DigitNetwork(nn.Module):
 def to_dataset(table: datasets.Table) -> TensorDataset:
     """Return pairs of a picture and its labels, 0 and 1 in the order of ``hierarchy.classes``."""
     pictures = torch.tensor(table.X.to_numpy(), dtype=torch.float32).reshape(-1, 1, 8, 8) / 16
-    return TensorDataset(pictures, torch.tensor(table.Y))
+    return TensorDataset(pictures, torch.tensor(table.Y.toarray()))
 
 
 def train_in_own_loop(hierarchy: Hierarchy, rows: TensorDataset, epochs: int = 5) -> nn.Module:

@@ -27,7 +27,7 @@ def evaluation(model: CHMCNNClassifier) -> Evaluation:
 def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
     areas = [each.auprc for each in evaluation.by_class.values()]
     assert areas == sorted(areas, reverse=True)
-    assert set(evaluation.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.any(axis=0)])
+    assert set(evaluation.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.toarray().any(axis=0)])
     scores, predicted = model.predict_proba(TEST.X), model.predict(TEST.X)
     for name, each in evaluation.by_class.items():
         at = DATA.hierarchy.index(name)
@@ -69,7 +69,7 @@ def test_examples_go_from_the_best_to_the_worst_row(model: CHMCNNClassifier, eva
     for example in evaluation.examples:
         row = int(example.row.removeprefix("row "))
         named = {each.name: each for each in example.answers}
-        either = {DATA.hierarchy.classes[at] for at in np.flatnonzero(TEST.Y[row] | predicted[row])}
+        either = {DATA.hierarchy.classes[at] for at in np.flatnonzero(TEST.Y.toarray()[row] | predicted[row])}
         assert set(named) == {name for name in either if not either & set(DATA.hierarchy.descendants(name))}
         assert sum(example.others.values()) == len(either) - len(named)
         for name, each in named.items():
@@ -83,7 +83,7 @@ def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> No
     counted = np.array(DATA.hierarchy.classes) != DATA.hierarchy.classes[0]
     model = CHMCNNClassifier(DATA.hierarchy, epochs=1, evaluated=counted, random_state=0)
     model.fit(DATA.train.X, DATA.train.Y)
-    X = pd.DataFrame(TEST.X, index=[f"gene {number}" for number in range(len(TEST.Y))])
+    X = pd.DataFrame(TEST.X, index=[f"gene {number}" for number in range(len(TEST))])
     examples = evaluate(model, X, TEST.Y, "test", repeats=1).examples
     assert all(example.row.startswith("gene ") for example in examples)
     assert DATA.hierarchy.classes[0] not in {each.name for example in examples for each in example.answers}
@@ -93,7 +93,7 @@ def test_examples_have_the_names_of_the_rows_and_only_classes_that_count() -> No
 
 def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
     strict = copy.copy(model).set_params(threshold=1.0)  # nothing is predicted
-    truth = np.zeros_like(TEST.Y[:5])
+    truth = np.zeros((5, len(DATA.hierarchy)), dtype=np.bool_)
     examples = evaluate(strict, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
     assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
     assert {each.verdict for each in examples[0].answers} == {"missed"}

@@ -8,8 +8,7 @@ from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MCLoss
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from chmcnn.training import Loss
 
@@ -90,6 +89,6 @@ class CHMCNNClassifier(NeuralClassifier):
 
     has_sparse_network = True
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+    def _create_loss(self, labels: csr_array | None) -> Loss:
         loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
         return self._separate_uncounted(loss).to(self.device_)

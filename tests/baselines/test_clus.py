@@ -56,7 +56,7 @@ def test_classes_that_do_not_count_weigh_nothing_and_are_still_parents() -> None
 
 @pytest.mark.parametrize("rows", [12, 180], ids=["fewer rows than classes", "more rows than classes"])
 def test_all_components_keep_all_distances(rows: int) -> None:
-    y = DATA.train.Y[:rows]
+    y = DATA.train.Y[:rows].toarray()
     weights = weigh_classes_by_depth(DATA.hierarchy, DATA.evaluated, 0.75)
     exact = y * np.sqrt(weights)
     projected = project_labels(y, weights, 1.0)

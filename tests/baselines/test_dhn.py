@@ -37,7 +37,7 @@ def test_a_share_of_zero_is_what_the_ancestors_do_not_rule_out() -> None:
 
 def test_the_loss_is_mirrored() -> None:
     model = fitted(epochs=1)
-    outputs, y = torch.randn(4, 2 * len(DATA.hierarchy)), torch.tensor(DATA.train.Y[:4])
+    outputs, y = torch.randn(4, 2 * len(DATA.hierarchy)), torch.tensor(DATA.train.Y[:4].toarray())
     yes, no = outputs.chunk(2, dim=-1)
     mask = torch.tensor(model.evaluated_)
     expected = mc_loss(yes, y, DATA.hierarchy, mask=mask) + mc_loss(no, ~y, DATA.hierarchy.reversed, mask=mask)

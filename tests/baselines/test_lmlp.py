@@ -90,7 +90,7 @@ def test_without_validation_rows_every_level_has_all_epochs() -> None:
 
 
 def test_a_level_that_no_validation_row_has_is_trained_as_long_as_the_one_above() -> None:
-    shallow = DATA.valid.Y & (DATA.hierarchy.depths < 3)
+    shallow = DATA.valid.Y.toarray() & (DATA.hierarchy.depths < 3)
     model = LMLP(DATA.hierarchy, epochs=4, patience=1, random_state=0)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, shallow))
     searched = [epoch for epoch in model.history_ if epoch.phase == "train"]
@@ -150,7 +150,7 @@ def test_what_cannot_be_trained_level_by_level_is_refused() -> None:
         fitted(network=nn.Linear(8, 15))
     with pytest.raises(ChmcnnError, match="use fit with all rows"):
         LMLP(DATA.hierarchy).partial_fit(DATA.train.X, DATA.train.Y)
-    stream = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
+    stream = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y.toarray()))
     with pytest.raises(ChmcnnError, match="pass a table"):
         LMLP(DATA.hierarchy, epochs=1).fit(stream)
 

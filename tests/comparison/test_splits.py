@@ -38,9 +38,8 @@ def test_folds_test_on_each_row_once(kind: type) -> None:
     assert sorted(found[:, 0].tolist()) == ROWS[:, 0].tolist()
 
 
-@pytest.mark.parametrize("labels_are_sparse", [False, True])
-def test_folds_of_a_data_set_leave_its_test_rows_alone(labels_are_sparse: bool) -> None:
-    data = learnable(rows=50, features=3, classes=5, depth=2, sparse=labels_are_sparse)
+def test_folds_of_a_data_set_leave_its_test_rows_alone() -> None:
+    data = learnable(rows=50, features=3, classes=5, depth=2)
     fold = Source("own", data).fold(0, 4)
     assert len(fold.train) + len(fold.test) == len(data.train) + len(data.valid)
     assert not set(map(tuple, data.test.X)) & {*map(tuple, fold.train.X), *map(tuple, fold.test.X)}

@@ -129,7 +129,7 @@ def test_copies_do_not_change_either() -> None:
 
 def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
     labels = pd.DataFrame({"c": [1, 0], "a/b": [0, 1], "a": [0, 1]})
-    assert Table(np.zeros((2, 1)), labels, TREE).Y.tolist() == [[False, False, True], [True, True, False]]
+    assert Table(np.zeros((2, 1)), labels, TREE).Y.toarray().tolist() == [[False, False, True], [True, True, False]]
     with pytest.raises(LabelError, match="The labels have no column 'a', which is a class of the hierarchy"):
         Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)
     named = pd.DataFrame({"x": [1.0, 2.0]}, index=["r", "s"])
@@ -137,7 +137,7 @@ def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
     with pytest.raises(DatasetError, match="X and Y have different indexes"):
         Table(named, labels.set_axis(["s", "r"], axis=0), TREE)
     sets = pd.Series([{"a"}, {"c"}])
-    assert Table(np.zeros((2, 1)), sets, TREE).Y.tolist() == [[True, False, False], [False, False, True]]
+    assert Table(np.zeros((2, 1)), sets, TREE).Y.toarray().tolist() == [[True, False, False], [False, False, True]]
 
 
 def test_parts_with_other_columns_or_classes_are_refused() -> None:

@@ -10,11 +10,13 @@ from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
 from chmcnn.datasets import stratify
 from chmcnn.hierarchy import _matrices
 
+DENSE = DATA.train.Y.toarray()
+
 
 def test_labels_of_any_form_give_the_same_model() -> None:
     sets = DATA.hierarchy.decode(DATA.train.Y, most_specific=True)
     expected = fitted().predict_proba(DATA.test.X)
-    for labels in (sets, DATA.train.Y.astype(float), DATA.train.Y.tolist(), sparse.csr_array(DATA.train.Y)):
+    for labels in (sets, DENSE.astype(float), DENSE.tolist(), DATA.train.Y):
         found = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, labels).predict_proba(DATA.test.X)
         assert np.array_equal(found, expected)
 
@@ -41,7 +43,7 @@ def test_a_class_that_training_labels_do_not_have_is_told_with_a_way_out() -> No
 
 
 def test_a_frame_of_labels_is_taken_by_name() -> None:
-    frame = pd.DataFrame(DATA.train.Y, columns=DATA.hierarchy.classes)
+    frame = pd.DataFrame(DENSE, columns=DATA.hierarchy.classes)
     first = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame)
     turned = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame[frame.columns[::-1]])
     assert np.array_equal(first.predict_proba(DATA.test.X), turned.predict_proba(DATA.test.X))
@@ -55,7 +57,7 @@ def test_validation_data_of_the_users_own() -> None:
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
     assert 1 <= model.best_epoch_ <= 4
     with pytest.raises(ChmcnnError, match="No validation row has any of the classes that count"):
-        model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y & False))
+        model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, 0 * DATA.valid.Y))
     with pytest.raises(LabelError, match="X has 2 rows, but y has labels of 60"):
         model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X[:2], DATA.valid.Y))
 
@@ -110,4 +112,4 @@ def test_labels_are_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = CHMCNNClassifier(DATA.hierarchy, epochs=2, widths=(4,), random_state=0)
     model.fit(DATA.train.X, DATA.train.Y)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
-    assert sizes == [len(DATA.train.Y), len(DATA.train.Y), len(DATA.valid.Y)]
+    assert sizes == [len(DATA.train), len(DATA.train), len(DATA.valid)]

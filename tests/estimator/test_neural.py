@@ -12,7 +12,7 @@ from chmcnn.training import Epoch
 
 
 def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
-    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y, (40, 1))
+    X, Y = np.tile(DATA.train.X, (40, 1)), np.tile(DATA.train.Y.toarray(), (40, 1))
     quick: dict[str, Any] = {"epochs": 1, "widths": (4,), "validation": 0, "random_state": 0}
     long, short, given = (
         CHMCNNClassifier(DATA.hierarchy, **quick, dropout=dropout).fit(X[:rows], Y[:rows])

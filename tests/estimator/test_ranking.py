@@ -84,7 +84,7 @@ def test_the_best_classes_of_rows_in_any_form_computed_in_blocks(monkeypatch: py
 
 
 def test_the_best_classes_of_a_dataset_and_of_a_loader(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
+    data = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y.toarray()))
     model = CHMCNNClassifier(DATA.hierarchy, epochs=2, random_state=0).fit(data)
     monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 100)
     expected = model.predict_top(DATA.train.X.astype(np.float32), 3)

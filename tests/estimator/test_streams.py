@@ -98,7 +98,7 @@ class Tokens(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     """Rows of integers, such as the tokens of a text."""
 
     def __init__(self, kind: torch.dtype = torch.int64) -> None:
-        self.y = torch.tensor(DATA.train.Y)
+        self.y = torch.tensor(DATA.train.Y.toarray())
         self.x = torch.arange(len(self.y) * 3).reshape(-1, 3).remainder(20).to(kind)
 
     def __len__(self) -> int:

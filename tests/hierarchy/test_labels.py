@@ -12,7 +12,7 @@ from scipy import sparse
 
 from chmcnn import CHMCNNClassifier, Hierarchy, LabelError
 from chmcnn.datasets import Table
-from chmcnn.hierarchy import dense_label_matrix, hierarchy_from_labels
+from chmcnn.hierarchy import hierarchy_from_labels, label_matrix
 
 ANIMALS = Hierarchy.from_edges([("animal", "bee"), ("animal", "cow"), ("1", "2"), ("1", "3")])
 #                1, 2, 3, animal, bee, cow
@@ -62,6 +62,11 @@ VALID = {
     "tensor": (torch.tensor(NOT_CLOSED), BEE_AND_COW),
     "tensor of halves": (torch.tensor(NOT_CLOSED, dtype=torch.bfloat16), BEE_AND_COW),
     "sparse array": (sparse.csr_array(np.array(NOT_CLOSED)), BEE_AND_COW),
+    "sparse array with entries out of order and twice": (
+        sparse.csr_array((np.ones(4, dtype=bool), [4, 3, 3, 5], [0, 3, 4]), shape=(2, 6)),
+        BEE_AND_COW,
+    ),
+    "sparse array with zeros": (sparse.csr_array(([1.0, 0.0, 1.0], [4, 1, 5], [0, 2, 3]), shape=(2, 6)), BEE_AND_COW),
     "sparse matrix": (sparse.coo_matrix(np.array(NOT_CLOSED)), BEE_AND_COW),
     "lists of 0 and 1": (NOT_CLOSED, BEE_AND_COW),
     "tuples of booleans": ([tuple(map(bool, row)) for row in NOT_CLOSED], BEE_AND_COW),
@@ -80,14 +85,15 @@ VALID = {
 def test_every_form_gives_the_same_closed_matrix_through_both_entrances(labels: Any, expected: list[list[int]]) -> None:
     matrix = Table(FEATURES, labels, ANIMALS).Y
     assert matrix.dtype == np.bool_
-    assert sparse.issparse(matrix) == sparse.issparse(labels)
-    assert (matrix if isinstance(matrix, np.ndarray) else matrix.toarray()).astype(int).tolist() == expected
+    assert isinstance(matrix, sparse.csr_array)
+    assert (matrix.indices.dtype, matrix.has_canonical_format) == (np.int32, True)
+    assert matrix.toarray().astype(int).tolist() == expected
     predictions = through_fit(labels).predict_proba(FEATURES)
     np.testing.assert_array_equal(predictions, through_fit(np.array(expected)).predict_proba(FEATURES))
 
 
 def test_an_iterator_is_read_once() -> None:
-    assert dense_label_matrix(iter([{"bee"}, {"cow"}]), ANIMALS).astype(int).tolist() == BEE_AND_COW
+    assert label_matrix(iter([{"bee"}, {"cow"}]), ANIMALS).toarray().astype(int).tolist() == BEE_AND_COW
 
 
 EXPECTED = "expected a label set or a name for each row, or a 0/1 matrix"
@@ -107,6 +113,11 @@ INVALID = {
     "three dimensions": (np.zeros((2, 6, 1)), r"Labels have shape \(2, 6, 1\), but the hierarchy has 6 classes"),
     "scores": (np.full((2, 6), 0.5), r"Labels have the value 0\.5 in row 0, class '1'; expected only 0 and 1"),
     "sparse scores": (sparse.csr_array(np.full((2, 6), 0.5)), r"Labels have the value 0\.5 in row 0, class '1'"),
+    "sparse entries that add up": (
+        sparse.csr_array(([1, 1, 1], [4, 4, 5], [0, 2, 3]), shape=(2, 6)),
+        "Labels have the value 2 in row 0, class 'bee'; expected only 0 and 1",
+    ),
+    "sparse matrix of another width": (sparse.csr_array((2, 5)), r"Labels have shape \(2, 5\), but"),
     "matrix of names": (np.full((2, 6), "bee"), "Labels have the value 'bee' in row 0, class '1'; expected only 0"),
     "matrix of objects": (np.full((2, 6), "bee", dtype=object), "Labels have the value 'bee' in row 0, class '1'"),
     "frame without a class": (
@@ -169,13 +180,13 @@ def test_a_matrix_without_names_makes_no_hierarchy(labels: Any) -> None:
 def test_parts_of_paths_are_trimmed(labels: Any, separator: str, classes: tuple[str, ...]) -> None:
     hierarchy = hierarchy_from_labels(labels, separator)
     assert hierarchy.classes == classes
-    matrix = dense_label_matrix(labels, hierarchy, path_separator=separator)
-    assert matrix[0].sum() >= 2
+    matrix = label_matrix(labels, hierarchy, path_separator=separator)
+    assert matrix[[0]].nnz >= 2
 
 
 def test_a_name_that_the_hierarchy_has_is_not_trimmed() -> None:
     hierarchy = Hierarchy.from_edges([("a", "a / b"), ("a", "a/b")])
-    matrix = dense_label_matrix(["a / b", "a/b", "a /b"], hierarchy, path_separator="/")
+    matrix = label_matrix(["a / b", "a/b", "a /b"], hierarchy, path_separator="/")
     assert hierarchy.decode(matrix, most_specific=True) == [{"a / b"}, {"a/b"}, {"a/b"}]
 
 

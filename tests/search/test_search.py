@@ -231,7 +231,7 @@ def test_tpe_prunes_and_a_grid_does_not(tmp_path: Path, plan: SearchPlan, pruner
 
 
 def test_test_rows_are_not_looked_at(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
-    garbage = Table(np.full_like(DATA.test.X, 1e9), np.ones_like(DATA.test.Y), DATA.hierarchy)
+    garbage = Table(np.full_like(DATA.test.X, 1e9), np.ones(DATA.test.Y.shape), DATA.hierarchy)
     data = Dataset(DATA.name, DATA.train, DATA.valid, garbage)
     result = run_search(tmp_path, SearchPlan(SPACE, "grid", settings=FIXED), data=data)
     one, other = (each.trials.set_index(["learning_rate", "dropout"])["auprc"] for each in (grid[1], result))

@@ -184,7 +184,7 @@ def test_lmlp_leaves_out_a_refit_that_would_take_too_long() -> None:
 
 
 def test_a_stream_without_validation_rows_may_end_by_its_time_alone() -> None:
-    rows = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y))
+    rows = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y.toarray()))
     model = CHMCNNClassifier(DATA.hierarchy, max_minutes=0.5, random_state=0)
     model.fit(DataLoader(rows, batch_size=30))
     assert model.notice_.endswith("the last weights are kept.")

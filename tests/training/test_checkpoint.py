@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from scipy.sparse import csr_array
 from torch import nn
 
 from chmcnn import ChmcnnError, Hierarchy
@@ -15,7 +16,7 @@ from chmcnn.training import Rows, Settings, Trained, train
 
 CHAIN = Hierarchy(["a", "b", "c"], [(0, 1), (1, 2)])
 STAR = Hierarchy(["a", "b", "c"], [(0, 1), (0, 2)])
-ROWS = Rows(torch.randn(8, 2, generator=torch.Generator().manual_seed(0)), torch.tensor([[True, False, False]] * 8))
+ROWS = Rows(torch.randn(8, 2, generator=torch.Generator().manual_seed(0)), csr_array([[True, False, False]] * 8))
 
 
 def run(folder: Path, hierarchy: Hierarchy, constraint: Hierarchy = CHAIN) -> Trained:

@@ -25,7 +25,7 @@ SETTINGS = Settings(epochs=6, batch_size=16, patience=3)
 
 def rows(part: str) -> Rows:
     table = DATA.parts[part]
-    return Rows(torch.tensor(table.X, dtype=torch.float32), torch.tensor(table.Y))
+    return Rows(torch.tensor(table.X, dtype=torch.float32), table.Y)
 
 
 def build() -> nn.Module:
@@ -80,8 +80,8 @@ def test_patience_counts_epochs_since_the_last_that_was_as_good(monkeypatch: pyt
 def test_refit_trains_on_all_rows_for_the_best_number_of_epochs() -> None:
     found = run()
     parts = [DATA.train, DATA.valid]
-    x, y = np.concatenate([part.X for part in parts]), np.concatenate([part.Y for part in parts])
-    whole = Rows(torch.tensor(x, dtype=torch.float32), torch.tensor(y))
+    x, y = np.concatenate([part.X for part in parts]), sparse.vstack([part.Y for part in parts], format="csr")
+    whole = Rows(torch.tensor(x, dtype=torch.float32), y)
     with torch.random.fork_rng():
         by_hand = start(build, SETTINGS, "cpu", "refit")  # with seeds of its own
     loss = MCLoss(DATA.hierarchy)
@@ -163,7 +163,7 @@ def test_a_checkpoint_of_another_training_or_a_broken_one_is_refused(tmp_path: P
     run(checkpoint=tmp_path)
     with pytest.raises(ChmcnnError, match="belongs to a training with other network and settings"):
         run(dataclasses.replace(SETTINGS, seed=3), checkpoint=tmp_path)
-    other = Rows(rows("train").x, rows("train").y.flip(0))
+    other = Rows(rows("train").x, rows("train").y[::-1])
     with pytest.raises(ChmcnnError, match="belongs to a training with other training rows"):
         run(checkpoint=tmp_path, data=other)
     with pytest.raises(ChmcnnError, match="belongs to a training with other evaluated classes"):
@@ -178,7 +178,7 @@ def test_data_sets_loaders_and_sparse_rows_are_trained_on_too() -> None:
     memory = rows("train")
     assert isinstance(memory.x, torch.Tensor)
     settings = dataclasses.replace(SETTINGS, refit=False)
-    pairs = TensorDataset(memory.x, memory.y)
+    pairs = TensorDataset(memory.x, torch.from_numpy(memory.y.toarray()))
     assert run(settings, data=pairs).best_score > 0.2
     assert run(settings, data=DataLoader(pairs, 16)).best_score > 0.2
     thin = Rows(sparse.csr_array(memory.x.numpy()), memory.y)

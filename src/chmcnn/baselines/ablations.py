@@ -13,6 +13,7 @@ from chmcnn.nn import MaxConstraint
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
     from torch import Tensor, nn
 
     from chmcnn.hierarchy import Hierarchy
@@ -24,7 +25,7 @@ class _Plain(NeuralClassifier):
 
     has_sparse_network = True
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+    def _create_loss(self, labels: csr_array | None) -> Loss:
         return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
 
     def _wrap(self, loss: nn.Module) -> nn.Module:

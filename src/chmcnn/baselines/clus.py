@@ -164,17 +164,16 @@ class ClusHMC(HierarchicalClassifier):
     def _validate_levels(self, train: Rows, valid: Rows) -> dict[float, NDArray[np.float32]]:
         """Return the scores of the validation rows for each level, all by the same trees."""
         levels = LEVELS if self.significance is None else (self.significance,)
-        x, y = valid.arrays()
-        totals = np.zeros((len(levels), *y.shape), dtype=np.float32)
+        totals = np.zeros((len(levels), *valid.y.shape), dtype=np.float32)
         for tree in self._grow_trees(train, "Trees for validation"):
             for number, level in enumerate(levels):
-                totals[number] += tree.prune(level).predict(x)
+                totals[number] += tree.prune(level).predict(valid.features)
         totals /= self.n_estimators
         return dict(zip(levels, totals, strict=True))
 
     def _grow_trees(self, data: Rows, description: str) -> Iterator[UnprunedTree]:
         """Grow the trees in parallel, and yield them in order."""
-        x, y = data.arrays()
+        x, y = data.features, data.y.toarray()
         targets = project_labels(y, self.class_weights_, self.variance)
         samples = self._draw_samples(len(y))
         regressor = DecisionTreeRegressor(min_samples_leaf=self.min_samples_leaf, random_state=self.seed_)

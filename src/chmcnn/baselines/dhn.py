@@ -15,10 +15,9 @@ from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MCLoss
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
-    from chmcnn._typing import JSONValue, LabelsLike
+    from chmcnn._typing import JSONValue, LabelsLike, ScoresLike
     from chmcnn.hierarchy import Hierarchy
 
 _MIXES = [share / 10 for share in range(11)]
@@ -74,7 +73,7 @@ class DHN(NeuralClassifier):
             raise ChmcnnError(f"mix is {self.mix!r}; expected a number from 0 to 1, or None to tune it.")
         self.mix_ = 0.5 if self.mix is None else float(self.mix)
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+    def _create_loss(self, labels: csr_array | None) -> nn.Module:
         options: dict[str, Any] = {"mask": self._get_mask(), "weight": self._weigh_classes(labels), "validate": False}
         loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
         return loss.to(self.device_)
@@ -82,16 +81,18 @@ class DHN(NeuralClassifier):
     def _count_outputs(self) -> int:
         return 2 * len(self.hierarchy_)
 
-    def _score_validation_rows(self, network: nn.Module, valid: training.Rows) -> NDArray[np.floating]:
+    def _score_validation_rows(self, network: nn.Module, valid: training.Rows) -> ScoresLike:
         if self.mix is None:
-            outputs = training.predict(network, valid.x, self.device_).float()
-            scores = {mix: self._score(outputs, valid.y, mix) for mix in _MIXES}
+            scores = {mix: self._score(network, valid, mix) for mix in _MIXES}
             self.mix_ = max(_MIXES, key=lambda mix: scores[mix])
             self.best_score_ = scores[self.mix_]
         return super()._score_validation_rows(network, valid)
 
-    def _score(self, outputs: Tensor, y: Tensor, mix: float) -> float:
-        return metrics.auprc(y, mix_outputs(outputs, self.hierarchy_, mix), classes=self.evaluated_)
+    def _score(self, network: nn.Module, valid: training.Rows, mix: float) -> float:
+        blocks = training.score_blocks(
+            lambda x: mix_outputs(network(x).float(), self.hierarchy_, mix), valid, self.device_
+        )
+        return metrics.auprc(valid.y, blocks, classes=self.evaluated_)
 
 
 def mix_outputs(outputs: Tensor, hierarchy: Hierarchy, mix: float) -> Tensor:

@@ -90,7 +90,7 @@ class HiClass(HierarchicalClassifier):
             names = ", ".join(map(repr, self.hierarchy_.parents(name)))
             raise ChmcnnError(f"hiclass needs a tree, but class {name!r} has the parents {names}. {_HINT}")
 
-    def _to_labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+    def _to_labels(self, X: Features, y: LabelsLike) -> sparse.csr_array:
         labels = super()._to_labels(X, y)
         for row, classes in enumerate(self.hierarchy_.decode(labels, most_specific=True)):
             if len(classes) != 1:
@@ -102,7 +102,7 @@ class HiClass(HierarchicalClassifier):
         validation_scores = None
         if isinstance(self.threshold, str) and valid is not None:
             self.model_ = self._train_local(train)
-            validation_scores = self._compute_scores(valid.arrays()[0])
+            validation_scores = self._compute_scores(valid.features)
         self.model_ = self._train_local(train if valid is None else train.concatenate(valid))
         return validation_scores
 
@@ -114,12 +114,12 @@ class HiClass(HierarchicalClassifier):
             from hiclass import LocalClassifierPerParentNode
         except ModuleNotFoundError:
             raise ChmcnnError('hiclass is not installed: pip install "chmcnn[compare]".') from None
-        x, y = rows.arrays()
-        return LocalClassifierPerParentNode(LogisticRegression(max_iter=1000)).fit(x, self._to_paths(y))
+        local = LocalClassifierPerParentNode(LogisticRegression(max_iter=1000))
+        return local.fit(rows.features, self._to_paths(rows.y))
 
-    def _to_paths(self, labels: NDArray[np.bool_]) -> NDArray[np.str_]:
+    def _to_paths(self, labels: sparse.csr_array) -> NDArray[np.str_]:
         """Return the position of the class of each row on each level (rows, levels); empty below the last one."""
-        paths = np.full((len(labels), self.hierarchy_.depth + 1), "", dtype=f"<U{len(str(len(self.hierarchy_)))}")
+        paths = np.full((labels.shape[0], self.hierarchy_.depth + 1), "", dtype=f"<U{len(str(len(self.hierarchy_)))}")
         rows, classes = labels.nonzero()
         paths[rows, self.hierarchy_.depths[classes]] = classes.astype(str)
         return paths

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
     from torch import Tensor
 
     from chmcnn._typing import LabelsLike
@@ -99,7 +100,7 @@ class _HMCN(NeuralClassifier):
             features, self._levels(), units=units, branch_units=branch_units, dropout=options["dropout"]
         )
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> LevelLoss:
+    def _create_loss(self, labels: csr_array | None) -> LevelLoss:
         weights = self._weigh_classes(labels)
         return LevelLoss(self._levels(), self.hierarchy_.edges, self.evaluated_, weights).to(self.device_)
 

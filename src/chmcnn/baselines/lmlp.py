@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, ScoresLike
 
 _Phase = Literal["train", "refit"]
 
@@ -102,7 +102,7 @@ class LMLP(NeuralClassifier):
                 "Use C-HMCNN, or f+."
             )
 
-    def _learn(self, data: training.Batches, valid: Rows | None) -> NDArray[np.floating] | None:
+    def _learn(self, data: training.Batches, valid: Rows | None) -> ScoresLike | None:
         if not isinstance(data, Rows):
             raise ChmcnnError("HMC-LMLP needs all rows in memory: pass a table instead of a Dataset or DataLoader.")
         settings = self._create_settings()
@@ -148,7 +148,7 @@ class LMLP(NeuralClassifier):
         trained: list[Trained] = []
         for level, whole in enumerate(settings):
             level_settings = _share_time(whole, trained, len(settings) - level)
-            if trained and valid is not None and not valid.y[:, self._levels[level]].any():
+            if trained and valid is not None and not valid.y[:, self._levels[level]].nnz:
                 same_epochs = replace(level_settings, epochs=trained[-1].best_epoch)
                 trained.append(self._train_level(level, data, None, same_epochs, phase))
             else:
@@ -160,7 +160,7 @@ class LMLP(NeuralClassifier):
     def _train_level(self, level: int, data: Rows, valid: Rows | None, settings: Settings, phase: _Phase) -> Trained:
         """Train the network of a level."""
         classes = self._levels[level]
-        weights = self._weigh_classes(data.y.cpu().numpy())
+        weights = self._weigh_classes(data.y)
         with self._open_display() as progress:
             return training.train(
                 partial(self._build, level),
@@ -178,7 +178,10 @@ class LMLP(NeuralClassifier):
 
     def _extend(self, rows: Rows, network: nn.Module) -> Rows:
         """Return the features followed by the predictions of a network, without those of the level above."""
-        predictions = training.predict(lambda x: torch.sigmoid(network(x)), rows.x, self.device_).clone()
+        classes = len(self.hierarchy_)
+        predictions = training.predict(
+            lambda x: torch.sigmoid(network(x)), rows.x, self.device_, classes=classes
+        ).clone()
         features: Any = rows.x[:, : self._count_inputs()]
         if isinstance(features, Tensor):
             return Rows(torch.cat([features, predictions], dim=1), rows.y)

@@ -81,19 +81,18 @@ class Coherent(HierarchicalClassifier):
         return scores
 
     def _fit_estimator(self, rows: Rows) -> None:
-        x, y = rows.arrays()
-        counts = y.sum(axis=0)
-        self.learned_, self.constant_ = (counts > 0) & (counts < len(y)), (counts == len(y)).astype(np.float32)
+        counts = rows.y.sum(axis=0)
+        self.learned_, self.constant_ = (counts > 0) & (counts < len(rows)), (counts == len(rows)).astype(np.float32)
         self.estimator_ = clone(self.estimator, safe=False)
         if "random_state" in getattr(self.estimator_, "get_params", dict)() and self.estimator_.random_state is None:
             self.estimator_.set_params(random_state=self.seed_)
         if self.learned_.any():
-            self.estimator_.fit(x, y[:, self.learned_].astype(np.int8))
+            self.estimator_.fit(rows.features, rows.y[:, self.learned_].toarray().astype(np.int8))
 
     def _score_rows(self, rows: Rows) -> NDArray[np.floating]:
         import torch
 
-        x = rows.arrays()[0]
+        x = rows.features
         scores = np.tile(self.constant_, (x.shape[0], 1))
         scores[:, self.learned_] = self._score(x, int(self.learned_.sum()))
         return self.correct(torch.from_numpy(scores)).numpy()

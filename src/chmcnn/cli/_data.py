@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from chmcnn import Hierarchy
     from chmcnn._typing import Features
@@ -272,7 +273,7 @@ def read_features(model: CHMCNNClassifier, name: str, table_options: TableOption
 
 def read_labelled(
     model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation
-) -> tuple[Features, NDArray[np.bool_]]:
+) -> tuple[Features, csr_array]:
     """Return features and labels to evaluate on."""
     if not is_file(name):
         data = load(name, call, table_options)

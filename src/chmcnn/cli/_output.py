@@ -122,7 +122,7 @@ def evaluate_test_rows(model: CHMCNNClassifier, parts: Parts, call: Invocation) 
     from chmcnn.evaluation import evaluate
     from chmcnn.metrics import information_content
 
-    if parts.test is None or not parts.test.Y[:, model.evaluated_].any():
+    if parts.test is None or not model.evaluated_[parts.test.Y.indices].any():
         return None
     content, title = information_content(parts.train.Y, model.hierarchy_), f"test part of {parts.title}"
     return evaluate(model, parts.test.X, parts.test.Y, title, information=content, progress=not call.quiet)

@@ -43,7 +43,9 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     parts = _data.Parts.of(data)
     evaluation = _output.evaluate_test_rows(model, parts, call)
-    figure = digits.draw(data.hierarchy, data.test.X.to_numpy(), data.test.Y, model.predict_proba(data.test.X))
+    figure = digits.draw(
+        data.hierarchy, data.test.X.to_numpy(), data.test.Y.toarray(), model.predict_proba(data.test.X)
+    )
     output.save(model, parts, evaluation, call, {"digits.png": png(figure)})
     first, picture = model.explain(data.test.X.iloc[:1])[0], str(output.output / "digits.png")
     result = output.result(model, evaluation) | {"picture": picture, "first test picture": first.facts()}

@@ -52,7 +52,7 @@ def train(
         training.refuse_validation_share(data)
         parts = _data.Parts.of(_data.load(data, call, hold_out, table, seed=compute.seed))
     hierarchy = parts.train.hierarchy
-    unseen = [name for name, seen in zip(hierarchy, parts.train.Y.any(axis=0), strict=True) if not seen]
+    unseen = [name for name, seen in zip(hierarchy, parts.train.Y.sum(axis=0), strict=True) if not seen]
     if unseen:
         call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn it.")
     state = output.output.with_name(f".{output.output.name}.training")

@@ -19,7 +19,7 @@ from chmcnn.baselines import check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import NeuralClassifier
-from chmcnn.hierarchy import Hierarchy, dense_label_matrix
+from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def _compute_measures(
 ) -> dict[str, float]:
     """Return the measures that every result has, and those that were asked for: no later comparison lacks them."""
     outcome = metrics.Outcome(
-        Y=dense_label_matrix(split.test.Y, model.hierarchy_),
+        Y=split.test.Y,
         scores=scores,
         predicted=scores >= model.thresholds_,
         hierarchy=model.hierarchy_,

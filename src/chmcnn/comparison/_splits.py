@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TEST_SHARE = 0.2
 """Share of the rows of a table that are drawn to test on, where there are no folds."""
+_ROWS_AT_ONCE = 256
+"""Rows whose labels are dense at the same time."""
 
 
 class Split(NamedTuple):
@@ -132,12 +134,11 @@ def _concatenate(first: Table, second: Table) -> Table:
         rows = pd.concat(features)
     else:
         rows = sparse.vstack(features, format="csr") if sparse.issparse(features[0]) else np.concatenate(features)
-    joined = sparse.vstack(labels, format="csr") if sparse.issparse(labels[0]) else np.concatenate(labels)
-    return Table(rows, joined, first.hierarchy, first.source)
+    return Table(rows, sparse.vstack(labels, format="csr"), first.hierarchy, first.source)
 
 
 def _refuse_unlabelled(test: Table, name: str, which: str) -> Table:
-    if not test.Y.sum():
+    if not test.Y.nnz:
         raise DatasetError(
             f"{name} has {_wording.count(len(test), 'row')} in {which}, but none has a class. Use more rows, or "
             "fewer folds."
@@ -147,11 +148,12 @@ def _refuse_unlabelled(test: Table, name: str, which: str) -> Table:
 
 def _update(digest: hashlib._Hash, table: Table) -> None:
     digest.update(repr((len(table), table.feature_names)).encode())
-    for matrix in (table.X, table.Y):
-        if isinstance(matrix, pd.DataFrame):
-            digest.update(pd.util.hash_pandas_object(matrix, index=False).to_numpy().tobytes())
-            continue
-        csr = isinstance(matrix, sparse.csr_array)
-        parts = (matrix.data, matrix.indices, matrix.indptr) if csr else (matrix,)
-        for part in parts:
+    features = table.X
+    if isinstance(features, pd.DataFrame):
+        digest.update(pd.util.hash_pandas_object(features, index=False).to_numpy().tobytes())
+    else:
+        csr = isinstance(features, sparse.csr_array)
+        for part in (features.data, features.indices, features.indptr) if csr else (features,):
             digest.update(np.ascontiguousarray(part).tobytes())
+    for start in range(0, len(table), _ROWS_AT_ONCE):  # the digest of the dense matrix, which stored results have
+        digest.update(table.Y[start : start + _ROWS_AT_ONCE].toarray().tobytes())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     import pandas as pd
-    from scipy import sparse as scipy_sparse
+    from scipy import sparse
 
     from chmcnn.datasets.annotation_summary import AnnotationSummary
     from chmcnn.datasets.obo import Ontology
@@ -44,7 +44,6 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
     least: int = 1,
     hierarchy: Hierarchy | None = None,
     categorical: Sequence[str] = (),
-    sparse: bool = False,
     notify: Callable[[AnnotationSummary], object] | None = None,
 ) -> Table:
     """Join a table of features with a file of annotations and an ontology into a training set.
@@ -78,8 +77,6 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
         The classes of a model, to evaluate it: each label becomes those of its ancestors that the model has.
     categorical
         As in `chmcnn.datasets.read_table`, if the features are a file.
-    sparse
-        Whether the label matrix is sparse.
     notify
         A function that gets the `AnnotationSummary`, such as ``print``. Without it, gene names of several products
         give a warning.
@@ -103,8 +100,7 @@ def annotate(  # noqa: PLR0913 -- all but three by name, each with a default
         seen = int(np.count_nonzero(np.asarray(everything.sum(axis=0))))
         rare = 0 if hierarchy is not None else seen - len(classes)
         notify(replace(found.summary(genes), labelled=len(labelled), classes=len(classes), rare=rare))
-    labels = matrix[labelled]
-    return Table(table.iloc[labelled], labels if sparse else labels.toarray(), classes, source=str(annotations))
+    return Table(table.iloc[labelled], matrix[labelled], classes, source=str(annotations))
 
 
 def _read_ontology(ontology: str | Path | Ontology | Hierarchy, *, part_of: bool, namespace: str | None) -> Ontology:
@@ -135,7 +131,7 @@ def _read_features(
     return named
 
 
-def _frequent(matrix: scipy_sparse.csr_array, ontology: Ontology, least: int) -> Hierarchy:
+def _frequent(matrix: sparse.csr_array, ontology: Ontology, least: int) -> Hierarchy:
     """Return the classes that have enough rows: with a class, its ancestors have enough too."""
     rows = np.asarray(matrix.sum(axis=0)).ravel()
     frequent = rows >= max(least, 1)

@@ -54,7 +54,6 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     text: Sequence[str] = (),
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
-    sparse: bool = False,
 ) -> Table:
     """Read features and labels from a CSV, TSV, Parquet or hierarchical ARFF file.
 
@@ -89,8 +88,6 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
         Separator between the cells of a text file; by default a comma in ``.csv``, otherwise a tab.
     columns
         Columns of features, in that order; by default all columns but those of ids and labels.
-    sparse
-        Whether the label matrix is sparse: for many rows of many classes.
     """
     file = Path(path).expanduser()
     classes = read_hierarchy(hierarchy) if isinstance(hierarchy, str | Path) else hierarchy
@@ -107,7 +104,7 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
         label_sets = read_class_columns(raw, list(labels), classes)
         frame = frame.drop(columns=list(labels))
     try:
-        matrix = classes.encode_sparse(label_sets) if sparse else classes.encode(label_sets)
+        matrix = classes.encode_sparse(label_sets)
     except LabelError as error:  # labels in columns are checked above
         raise raw.error(f"{error} Read the file without a hierarchy: it declares its own") from None
     features = _select_columns(raw, frame, columns, id_column)

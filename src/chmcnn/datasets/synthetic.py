@@ -142,7 +142,6 @@ def learnable(  # noqa: PLR0913 -- all by name, each with a default
     labels: float = 1.5,
     imbalance: float = 1.0,
     noise: float = 1.0,
-    sparse: bool = False,
     seed: int = 0,
 ) -> Dataset:
     """Draw a data set that a model can learn: each class shifts its rows in a direction of its own.
@@ -160,8 +159,6 @@ def learnable(  # noqa: PLR0913 -- all by name, each with a default
         first.
     noise
         Standard deviation of the noise; that of the features is 1.
-    sparse
-        Whether the label matrices are sparse.
     seed
         Seed of all draws.
 
@@ -186,11 +183,6 @@ def learnable(  # noqa: PLR0913 -- all by name, each with a default
     matrix = hierarchy.close(csr_array(marks > 0))
     signal = matrix.astype(np.float64) @ random.standard_normal((classes, features))
     signal = (signal - signal.mean(axis=0)) / np.maximum(signal.std(axis=0), 1e-9)
-    table = Table(
-        signal + noise * random.standard_normal(signal.shape),
-        matrix if sparse else matrix.toarray(),
-        hierarchy,
-        source="learnable",
-    )
+    table = Table(signal + noise * random.standard_normal(signal.shape), matrix, hierarchy, source="learnable")
     train, valid, test = split(table, 0.6, 0.2, 0.2, seed=seed)
     return Dataset("learnable", train, valid, test)

@@ -18,15 +18,16 @@ from chmcnn.errors import ChmcnnError, LabelError
 from chmcnn.estimator._predicting import Predictor, Threshold
 from chmcnn.estimator._thresholds import tune
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
-from chmcnn.hierarchy import Hierarchy, dense_label_matrix, hierarchy_from_labels
+from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
 from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from scipy.sparse import csr_array
     from sklearn.utils import Tags
 
-    from chmcnn._typing import Features, LabelsLike, Transformer
+    from chmcnn._typing import Features, LabelsLike, ScoresLike, Transformer
     from chmcnn.datasets.preprocessing import Preprocessor
     from chmcnn.estimator._transformers import CustomPreprocessor
 
@@ -65,8 +66,11 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     # Implemented by each system
 
-    def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
-        """Train, and return coherent scores of the validation rows, by a model that was not trained on them."""
+    def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
+        """Train, and return coherent scores of the validation rows, by a model that was not trained on them.
+
+        They are a matrix, or a function that yields blocks of its rows: see `chmcnn.metrics`.
+        """
         raise NotImplementedError
 
     # Training
@@ -136,7 +140,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     # Preparing a training
 
-    def _check(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> NDArray[np.bool_]:
+    def _check(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> csr_array:
         """Check the parameters and the labels, and return the labels as a matrix."""
         if y is None:
             raise LabelError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -144,20 +148,24 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             raise ChmcnnError("Complex data not supported: use real numbers in X and y.")
         self.resolve(y if classes is None else classes)
         labels = self._to_labels(X, y)
-        if not labels[:, self.evaluated_].any():
+        if not self._has_labels(labels):
             raise LabelError("No row has any of the classes that count: there is nothing to learn.")
         return labels
 
-    def _to_labels(self, X: Features, y: LabelsLike) -> NDArray[np.bool_]:
+    def _has_labels(self, labels: csr_array) -> bool:
+        """Return whether any row has a class that counts."""
+        return bool(self.evaluated_[labels.indices].any())
+
+    def _to_labels(self, X: Features, y: LabelsLike) -> csr_array:
         """Return labels with all ancestors as a matrix, one row for each row of X."""
         labels, rows = self._to_matrix(y), _num_samples(X)
-        if rows != len(labels):
-            raise LabelError(f"X has {rows} rows, but y has labels of {len(labels)}.")
+        if rows != labels.shape[0]:
+            raise LabelError(f"X has {rows} rows, but y has labels of {labels.shape[0]}.")
         return labels
 
-    def _to_matrix(self, y: LabelsLike) -> NDArray[np.bool_]:
+    def _to_matrix(self, y: LabelsLike) -> csr_array:
         try:
-            return dense_label_matrix(y, self.hierarchy_, path_separator=self.path_separator)
+            return label_matrix(y, self.hierarchy_, path_separator=self.path_separator)
         except ChmcnnError as error:
             if self.hierarchy is not None:
                 raise
@@ -191,7 +199,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             if name != "preset" and not (optional and value is None):  # each system has its own presets
                 check(name, value)
 
-    def _split(self, X: Features, labels: NDArray[np.bool_], validation_data: Features) -> tuple[Rows, Rows | None]:
+    def _split(self, X: Features, labels: csr_array, validation_data: Features) -> tuple[Rows, Rows | None]:
         """Return training and validation rows, passed or drawn, stratified; None if drawn rows have no label."""
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
@@ -199,14 +207,14 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
                 raise ChmcnnError(f"validation_data is of type {kind}; expected a pair (X, y), in the form of X and y.")
             valid_labels = self._to_labels(*validation_data)
             return self._fit_transform_rows(X, labels), self._to_rows(validation_data[0], valid_labels)
-        size = round(self.validation * len(labels))
-        train, valid = stratify(labels, (len(labels) - size, size), self.seed_)
-        if not size or not all(labels[rows][:, self.evaluated_].any() for rows in (train, valid)):
+        size = round(self.validation * labels.shape[0])
+        train, valid = stratify(labels, (labels.shape[0] - size, size), self.seed_)
+        if not size or not all(self._has_labels(labels[rows]) for rows in (train, valid)):
             return self._fit_transform_rows(X, labels), None
         rows = self._fit_transform_rows(_safe_indexing(X, train), labels[train])
         return rows, self._to_rows(_safe_indexing(X, valid), labels[valid])
 
-    def _fit_transform_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+    def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         """Fit the preprocessing on training rows, and apply it."""
         self.preprocessor_ = create_preprocessor(self.preprocess).fit(X, labels)
         self.n_features_in_ = self.preprocessor_.n_features_in_
@@ -217,21 +225,19 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         self.id_column_ = name if isinstance(name, str) else None
         return self._to_rows(X, labels)
 
-    def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
-        return Rows(self._preprocess(X), torch.tensor(labels))
+    def _to_rows(self, X: Features, labels: csr_array) -> Rows:
+        return Rows(self._preprocess(X), labels)
 
     def _preprocess(self, X: Features) -> Matrix:
         """Preprocess features."""
         x = self.preprocessor_.transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
 
-    def _tune_thresholds(
-        self, valid: Rows | None, scores: NDArray[np.floating] | None
-    ) -> dict[str, NDArray[np.float64]]:
+    def _tune_thresholds(self, valid: Rows | None, scores: ScoresLike | None) -> dict[str, NDArray[np.float64]]:
         """Return thresholds tuned on scores of validation rows, by the name of each way; none without scores."""
         if valid is None or scores is None:
             return {}
-        return tune(valid.y.numpy(force=True), scores, self.hierarchy_, self.evaluated_)
+        return tune(valid.y, scores, self.hierarchy_, self.evaluated_)
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

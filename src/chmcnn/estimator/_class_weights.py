@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from chmcnn.hierarchy import Hierarchy
 
 
-def balance(labels: NDArray[np.bool_] | None, evaluated: NDArray[np.bool_]) -> NDArray[np.float32]:
+def balance(labels: csr_array | None, evaluated: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Weigh classes by the square root of their rarity; the classes that count have a mean weight of 1."""
     if labels is None:
         raise ChmcnnError("class_weight='balanced' needs labels in memory; use weights by class name.")
-    rarity = np.sqrt(len(labels) / np.maximum(labels.sum(axis=0), 1))
+    rarity = np.sqrt(labels.shape[0] / np.maximum(labels.sum(axis=0), 1))
     weights: NDArray[np.float32] = (rarity / rarity[evaluated].mean()).astype(np.float32)
     return weights
 
@@ -28,7 +29,7 @@ def balance(labels: NDArray[np.bool_] | None, evaluated: NDArray[np.bool_]) -> N
 def weigh_classes(
     class_weight: Mapping[str, float] | Literal["balanced"] | None,
     hierarchy: Hierarchy,
-    labels: NDArray[np.bool_] | None,
+    labels: csr_array | None,
     evaluated: NDArray[np.bool_],
 ) -> NDArray[np.float32] | None:
     """Return the weight of each class; None where all weigh the same."""

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
     from torch import Tensor, nn
 
-    from chmcnn._typing import Features, LabelsLike
+    from chmcnn._typing import Features, LabelsLike, ScoresLike
     from chmcnn.estimator._parameters import NetworkLike
     from chmcnn.training import Loss, Settings
 
@@ -63,7 +64,7 @@ class NeuralClassifier(NetworkParameters):
 
     # Implemented by each system
 
-    def _create_loss(self, labels: NDArray[np.bool_] | None) -> Loss:
+    def _create_loss(self, labels: csr_array | None) -> Loss:
         """Return the loss; the labels of the training rows are None for a stream."""
         raise NotImplementedError
 
@@ -118,7 +119,7 @@ class NeuralClassifier(NetworkParameters):
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
             self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
-        loss = self._create_loss(rows.y.numpy(force=True))
+        loss = self._create_loss(rows.y)
         epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
         self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
         return self
@@ -178,7 +179,7 @@ class NeuralClassifier(NetworkParameters):
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
 
-    def _fit_transform_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+    def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         rows = super()._fit_transform_rows(X, labels)
         if isinstance(self.preprocessor_, CustomPreprocessor):
             dump_transformer(self.preprocessor_.transformer_)  # one that cannot be saved is refused before the training
@@ -190,7 +191,7 @@ class NeuralClassifier(NetworkParameters):
         preset = find_preset(self.preset, self.presets)
         return self.has_sparse_network and self.network is None and preset.sparse is not None
 
-    def _to_rows(self, X: Features, labels: NDArray[np.bool_]) -> Rows:
+    def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
 
     def _preprocess(self, X: Features) -> Matrix:
@@ -203,8 +204,8 @@ class NeuralClassifier(NetworkParameters):
             raise ChmcnnError("X has values beyond the range of single precision; scale them down.")
         return narrow.to(self.device_)
 
-    def _learn(self, train: Batches, valid: Rows | None) -> NDArray[np.floating] | None:
-        labels = train.y.numpy(force=True) if isinstance(train, Rows) else None
+    def _learn(self, train: Batches, valid: Rows | None) -> ScoresLike | None:
+        labels = train.y if isinstance(train, Rows) else None
         with self._open_display() as progress:
             trained = training.train(
                 partial(self._build_initialised, labels),
@@ -227,29 +228,29 @@ class NeuralClassifier(NetworkParameters):
         network.load_state_dict(trained.best_weights)
         return self._score_validation_rows(network, valid)
 
-    def _build_initialised(self, labels: NDArray[np.bool_] | None) -> nn.Module:
+    def _build_initialised(self, labels: csr_array | None) -> nn.Module:
         """Create a network; one for sparse features begins with the frequencies of the classes."""
         network = self.build_network()
         if isinstance(network, SparseMLP) and labels is not None and self.network is None:
-            network.start_from(torch.from_numpy(labels.mean(axis=0, dtype=np.float32)))
+            network.start_from(torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0]))
         return network
 
-    def _score_validation_rows(self, network: nn.Module, valid: Rows) -> NDArray[np.floating]:
-        """Return coherent scores of the validation rows, by a network that was not trained on them."""
-        scores: NDArray[np.floating]
-        scores = training.predict(
-            lambda x: self._score_outputs(network(x)),
-            valid.x,
-            self.device_,
-            keep_sparse=training.accepts_sparse(network),
-        ).numpy(force=True)
-        return scores
+    def _score_validation_rows(self, network: nn.Module, valid: Rows) -> ScoresLike:
+        """Return blocks of coherent scores of the validation rows, by a network that was not trained on them."""
+        keep_sparse = training.accepts_sparse(network)
+        return training.score_blocks(
+            lambda x: self._score_outputs(network(x)), valid, self.device_, keep_sparse=keep_sparse
+        )
 
     # Predicting
 
+    def predict_proba(self, X: Features) -> NDArray[np.float32]:
+        """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
+        return self._compute(X, self._score_outputs).cpu().numpy()
+
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""
-        return self.probabilities(self.outputs(X)).cpu().numpy()
+        return self._compute(X, self.probabilities).cpu().numpy()
 
     def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
         """Yield some rows of X at a time; batches of a Dataset or DataLoader."""
@@ -260,15 +261,24 @@ class NeuralClassifier(NetworkParameters):
 
     def outputs(self, X: Features) -> Tensor:
         """Return the outputs of the network: logits (rows, classes) for most systems."""
+        return self._compute(X, lambda outputs: outputs)
+
+    def _compute(self, X: Features, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return a function of the outputs of the network, applied to some rows at a time."""
         check_is_fitted(self, "network_")
+
+        def compute(x: Tensor) -> Tensor:
+            return function(self.network_(x).float())
+
         if self.streamed_:
             batches = _streams.inputs(X, self.feature_shape_, self.feature_type_)
             with torch.inference_mode():
-                return torch.cat([self.network_(x.to(self.device_)).float() for x in batches])
+                return torch.cat([compute(x.to(self.device_)) for x in batches])
         if _streams.is_stream(X):
             raise ChmcnnError("X is a Dataset or DataLoader, but this model was trained on a table: pass a table.")
         keep_sparse = training.accepts_sparse(self.network_)
-        return training.predict(self.network_, self._preprocess(X), self.device_, keep_sparse=keep_sparse).float()
+        x, classes = self._preprocess(X), len(self.hierarchy_)
+        return training.predict(compute, x, self.device_, classes=classes, keep_sparse=keep_sparse)
 
     def _score_outputs(self, outputs: Tensor) -> Tensor:
         """Return coherent probabilities. The sigmoid comes first: it may differ in the last bit for equal logits."""
@@ -344,7 +354,7 @@ class NeuralClassifier(NetworkParameters):
             return CountedLogits(loss, self.evaluated_)
         return loss
 
-    def _weigh_classes(self, labels: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
+    def _weigh_classes(self, labels: csr_array | None) -> NDArray[np.float32] | None:
         return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)
 
     def _open_display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
 
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
-from chmcnn.hierarchy import dense_label_matrix
+from chmcnn.hierarchy import label_matrix
 from chmcnn.training import Rows, as_loader
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Stream:
         if validation_data is not None:
             X, y = validation_data
             kind = torch.float32 if self.floats else self.describe_features()[1]
-            return self, Rows(_in_memory(X, kind), torch.tensor(dense_label_matrix(y, self.hierarchy)))
+            return self, Rows(_in_memory(X, kind), label_matrix(y, self.hierarchy))
         if isinstance(self.data, DataLoader | IterableDataset) or not hasattr(self.data, "__len__") or not share:
             return self, None
         if not len(self.data):
@@ -75,10 +76,10 @@ class Stream:
 
     def collect(self) -> Rows:
         """Read all rows into memory."""
-        pairs = list(self._batches(shuffle=False))
+        pairs = [(x, sparse.csr_array(y.numpy(force=True))) for x, y in self._batches(shuffle=False)]
         if not pairs:
             raise ChmcnnError("The data gives no batch; expected at least one row.")
-        return Rows(torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs]))
+        return Rows(torch.cat([x for x, _ in pairs]), sparse.vstack([y for _, y in pairs], format="csr"))
 
     def describe_features(self) -> tuple[tuple[int, ...], torch.dtype]:
         """Return the shape and the type of the features of one row."""

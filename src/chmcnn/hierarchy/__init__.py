@@ -2,7 +2,6 @@
 
 from chmcnn.hierarchy._hierarchy import Hierarchy
 from chmcnn.hierarchy._labels import (
-    dense_label_matrix,
     hierarchy_from_labels,
     hierarchy_from_paths,
     label_matrix,
@@ -13,7 +12,6 @@ from chmcnn.hierarchy._matrices import Violations
 __all__ = [
     "Hierarchy",
     "Violations",
-    "dense_label_matrix",
     "hierarchy_from_labels",
     "hierarchy_from_paths",
     "label_matrix",

@@ -358,7 +358,7 @@ class Hierarchy:
         """
         return _matrices.close(self, labels)
 
-    def violations(self, scores: ArrayLike) -> _matrices.Violations:
+    def violations(self, scores: ArrayLike | sparse.sparray) -> _matrices.Violations:
         """Return where a child scores above its parent.
 
         Without violations on edges, no class scores above any of its ancestors.

@@ -11,6 +11,7 @@ import numpy as np
 
 from chmcnn import _wording
 from chmcnn.errors import LabelError
+from chmcnn.hierarchy import _matrices
 from chmcnn.hierarchy._hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ _SEPARATORS = ("/", ">", "::", "|", "\\", ";", ":", ".", ",", "-", "_")
 """What labels that are paths may be separated by, the likeliest first."""
 
 
-def label_matrix(
-    labels: LabelsLike, hierarchy: Hierarchy, *, path_separator: str | None = None
-) -> NDArray[np.bool_] | sparse.csr_array:
-    """Return a boolean matrix (rows, classes) with all ancestors: sparse for a sparse matrix, otherwise dense.
+def label_matrix(labels: LabelsLike, hierarchy: Hierarchy, *, path_separator: str | None = None) -> sparse.csr_array:
+    """Return a sparse boolean matrix (rows, classes) with all ancestors.
 
     Parameters
     ----------
@@ -44,22 +43,14 @@ def label_matrix(
     Examples
     --------
     >>> tree = Hierarchy.from_paths(["a/b", "c"])
-    >>> label_matrix(["a/b", "c"], tree).astype(int)
+    >>> label_matrix(["a/b", "c"], tree).toarray().astype(int)
     array([[1, 1, 0],
            [0, 0, 1]])
     """
     rows = _parse(labels, hierarchy)
     if path_separator is not None and isinstance(rows, list):
         rows = [{name if name in hierarchy else trim_path(name, path_separator) for name in names} for names in rows]
-    return hierarchy.encode(rows) if isinstance(rows, list) else hierarchy.close(rows)
-
-
-def dense_label_matrix(
-    labels: LabelsLike, hierarchy: Hierarchy, *, path_separator: str | None = None
-) -> NDArray[np.bool_]:
-    """Return `label_matrix` as an array, also for a sparse matrix."""
-    matrix = label_matrix(labels, hierarchy, path_separator=path_separator)
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return _matrices.encode(hierarchy, rows) if isinstance(rows, list) else _matrices.close_sparse(hierarchy, rows)
 
 
 def hierarchy_from_labels(labels: LabelsLike, path_separator: str = "/") -> Hierarchy:

@@ -92,6 +92,13 @@ def close(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDArray[n
     return _close_dense(hierarchy, matrix) if isinstance(matrix, np.ndarray) else _close_sparse(hierarchy, matrix)
 
 
+def close_sparse(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> sparse.csr_array:
+    """Return a 0/1 matrix with all ancestors as a sparse one, whatever it was."""
+    from scipy import sparse
+
+    return _close_sparse(hierarchy, sparse.csr_array(_as_labels(hierarchy, labels)))
+
+
 def _close_dense(hierarchy: Hierarchy, matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
     by_class = np.ascontiguousarray(matrix.T)  # (classes, rows): an edge reads and writes whole rows
     edges, sizes = hierarchy.bottom_up()
@@ -102,17 +109,27 @@ def _close_dense(hierarchy: Hierarchy, matrix: NDArray[np.bool_]) -> NDArray[np.
 
 
 def _close_sparse(hierarchy: Hierarchy, matrix: sparse.csr_array) -> sparse.csr_array:
-    upward = _child_to_parent(hierarchy)
+    upward, matrix = _child_to_parent(hierarchy), _narrow(matrix)
     added = matrix
     while added.nnz:
         above = (added.astype(np.int32) @ upward).astype(np.bool_)
         added = above > above.multiply(matrix)
         matrix = matrix.maximum(added)
-    matrix.sort_indices()
+    matrix.sum_duplicates()  # sorted, each entry once: equal labels are equal matrices
     return matrix
 
 
-def violations(hierarchy: Hierarchy, scores: ArrayLike) -> Violations:
+def _narrow(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with indices of 32 bits, which scipy keeps in all that is computed from it, if they suffice."""
+    from scipy import sparse
+
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    places = (part.astype(np.int32, copy=False) for part in (matrix.indices, matrix.indptr))
+    return sparse.csr_array((matrix.data, *places), shape=matrix.shape)
+
+
+def violations(hierarchy: Hierarchy, scores: ArrayLike | sparse.sparray) -> Violations:
     """Return the rows and edges where a child scores above its parent."""
     matrix = np.asarray(_as_dense(scores))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
@@ -162,6 +179,6 @@ def _as_dense(values: ScoresLike) -> ScoresLike:
 def _child_to_parent(hierarchy: Hierarchy) -> sparse.csr_array:
     from scipy import sparse
 
-    parent, child = hierarchy.edges.T
+    parent, child = hierarchy.edges.T.astype(np.int32)  # so that labels have indices of 32 bits too
     size = len(hierarchy)
     return sparse.csr_array((np.ones(len(parent), dtype=np.int32), (child, parent)), shape=(size, size))

@@ -3,7 +3,7 @@
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._loop import Loss, Trained, Training, train
-from chmcnn.training._rows import Batches, Matrix, Rows, accepts_sparse, as_loader, predict
+from chmcnn.training._rows import Batches, Matrix, Rows, accepts_sparse, as_loader, join_blocks, predict, score_blocks
 from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
@@ -23,9 +23,11 @@ __all__ = [
     "accepts_sparse",
     "as_loader",
     "estimate_seconds",
+    "join_blocks",
     "load_optimizer",
     "optimizer_tensors",
     "predict",
+    "score_blocks",
     "start",
     "train",
 ]

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -60,4 +61,5 @@ def _digest(*values: Matrix) -> str:
 def _tensors(value: Matrix) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
-    return [torch.tensor(part) for part in (value.data, value.indices, value.indptr)]
+    places = (value.indices.astype(np.int64), value.indptr.astype(np.int64))  # scipy chooses 32 or 64 bits by itself
+    return [torch.tensor(value.shape), *map(torch.from_numpy, (np.array(value.data), *places))]

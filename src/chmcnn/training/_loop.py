@@ -215,7 +215,7 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
         settings = replace(settings, refit=False)
     if settings.refit and not isinstance(data, Rows):
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
-    validation = Validation(valid, scores, evaluated)
+    validation = Validation(valid, scores, evaluated, device)
     validation.check()
     start_phase = partial(start, build, settings, device, decay=_decay(data, settings))
     with fork_seed(device):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import torch
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
@@ -15,7 +18,6 @@ from chmcnn.nn import to_sparse_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
 Batches: TypeAlias = Any
@@ -23,38 +25,52 @@ Batches: TypeAlias = Any
 Matrix: TypeAlias = Tensor | csr_array
 """Features of rows, (rows, features); batches of a sparse matrix become tensors one at a time."""
 _ROWS_AT_ONCE = 4096
-"""Rows of a forward pass that needs no gradient."""
+"""Most rows of a forward pass that needs no gradient."""
+_CELLS_AT_ONCE = 1 << 24
+"""Most pairs of a row and a class of such a pass: 64 MiB of scores."""
+_CELLS_KEPT = 1 << 26
+"""Most pairs whose scores are kept for measures that read them twice: 256 MiB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Features and labels in memory. For a training they are on its device: batches are cut out of them."""
+    """Features and labels in memory: memory grows with the labels, not with rows times classes.
+
+    For a training, dense features are on its device. The labels of a batch become dense there, one batch at a time.
+    """
 
     x: Matrix  # (rows, features)
-    y: Tensor  # (rows, classes), boolean, with all ancestors
+    y: csr_array  # (rows, classes), boolean, with all ancestors
 
     def __len__(self) -> int:
         """Count the rows."""
-        return len(self.y)
+        return int(self.y.shape[0])
 
-    def batches(self, size: int, *, keep_sparse: bool = False) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(
+        self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False
+    ) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors."""
-        for rows in torch.randperm(len(self), device=self.y.device).split(size):
-            yield _select(self.x, rows, self.y.device, keep_sparse=keep_sparse), self.y[rows]
+        for rows in torch.randperm(len(self)).split(size):
+            yield _select(self.x, rows, device, keep_sparse=keep_sparse), _select_labels(self.y, rows, device)
+
+    def take(self, rows: NDArray[np.int64]) -> Rows:
+        """Return the rows at some positions."""
+        return Rows(self.x[rows], self.y[rows])
 
     def to(self, device: torch.device | str) -> Rows:
-        """Return the rows on another device."""
-        return Rows(self.x.to(device) if isinstance(self.x, Tensor) else self.x, self.y.to(device))
+        """Return the rows with dense features on another device."""
+        return Rows(self.x.to(device) if isinstance(self.x, Tensor) else self.x, self.y)
 
     def concatenate(self, other: Rows) -> Rows:
         """Return these rows, followed by the others."""
         both: Any = self.x, other.x
         x = torch.cat(both) if isinstance(self.x, Tensor) else vstack(both, format="csr")
-        return Rows(x, torch.cat([self.y, other.y]))
+        return Rows(x, vstack([self.y, other.y], format="csr"))
 
-    def arrays(self) -> tuple[NDArray[np.float64] | csr_array, NDArray[np.bool_]]:
-        """Return features and labels for libraries that take numpy and scipy."""
-        return self.x.numpy(force=True) if isinstance(self.x, Tensor) else self.x, self.y.numpy(force=True)
+    @property
+    def features(self) -> NDArray[np.float64] | csr_array:
+        """The features, for libraries that take numpy and scipy."""
+        return self.x.numpy(force=True) if isinstance(self.x, Tensor) else self.x
 
 
 def accepts_sparse(network: object) -> bool:
@@ -65,23 +81,80 @@ def accepts_sparse(network: object) -> bool:
 def _select(x: Matrix, rows: Tensor, device: torch.device | str, *, keep_sparse: bool) -> Tensor:
     """Return some rows of features as a tensor."""
     if isinstance(x, Tensor):
-        return x[rows]
-    selected = x[rows.cpu().numpy()]
+        return x[rows.to(x.device)]
+    selected = x[rows.numpy()]
     return (to_sparse_tensor(selected) if keep_sparse else torch.from_numpy(selected.toarray())).to(
         device, torch.float32
     )
 
 
-def predict(
-    network: Callable[[Tensor], Tensor], x: Matrix, device: torch.device | str, *, keep_sparse: bool = False
-) -> Tensor:
-    """Return the outputs of a network for rows in memory, computed some thousand rows at a time.
+def _select_labels(y: csr_array, rows: Tensor, device: torch.device | str) -> Tensor:
+    """Return the labels of some rows as a dense boolean tensor; only the places of labels go to the device."""
+    chosen = rows.numpy()
+    starts, counts = y.indptr[chosen].astype(np.int64), y.indptr[chosen + 1] - y.indptr[chosen]
+    ends = counts.cumsum()
+    # The labels of the rows one after the other: each row goes on where the last one ends.
+    places = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
+    cells = y.indices[places] + np.repeat(np.arange(len(chosen)) * y.shape[1], counts)
+    dense = torch.zeros(len(chosen) * y.shape[1], dtype=torch.bool, device=device)
+    dense[torch.from_numpy(cells).to(device)] = True
+    return dense.view(len(chosen), -1)
+
+
+def iterate_outputs(
+    network: Callable[[Tensor], Tensor],
+    x: Matrix,
+    device: torch.device | str,
+    *,
+    classes: int,
+    keep_sparse: bool = False,
+) -> Iterator[Tensor]:
+    """Yield the outputs of a network for some rows at a time, which bounds the memory of rows times classes.
 
     ``keep_sparse`` passes rows of a sparse matrix as CSR tensors, not as dense ones.
     """
-    with torch.inference_mode():
-        parts = torch.arange(x.shape[0]).split(_ROWS_AT_ONCE)
-        return torch.cat([network(_select(x, rows, device, keep_sparse=keep_sparse)) for rows in parts])
+    size = min(max(1, _CELLS_AT_ONCE // classes), _ROWS_AT_ONCE)
+    for rows in torch.arange(x.shape[0]).split(size):
+        with torch.inference_mode():
+            outputs = network(_select(x, rows, device, keep_sparse=keep_sparse))
+        yield outputs
+
+
+def predict(
+    network: Callable[[Tensor], Tensor],
+    x: Matrix,
+    device: torch.device | str,
+    *,
+    classes: int,
+    keep_sparse: bool = False,
+) -> Tensor:
+    """Return the outputs of a network for all rows in memory: see `iterate_outputs`."""
+    blocks = iterate_outputs(network, x, device, classes=classes, keep_sparse=keep_sparse)
+    return join_blocks(blocks, x.shape[0])
+
+
+def score_blocks(
+    scores: Callable[[Tensor], Tensor], rows: Rows, device: torch.device | str, *, keep_sparse: bool = False
+) -> list[Tensor] | Callable[[], Iterator[Tensor]]:
+    """Return blocks of scores (rows, classes) of labelled rows, for measures, which may read them several times.
+
+    If all of them fit into memory, they are computed once, and otherwise each time that they are read.
+    """
+    classes = int(rows.y.shape[1])
+    compute = partial(iterate_outputs, scores, rows.x, device, classes=classes, keep_sparse=keep_sparse)
+    return list(compute()) if len(rows) * classes <= _CELLS_KEPT else compute
+
+
+def join_blocks(blocks: Iterator[Tensor], rows: int) -> Tensor:
+    """Return blocks of rows as one tensor; at no time are there two copies of all of it."""
+    first = next(blocks)
+    if len(first) == rows:
+        return first
+    joined, start = first.new_empty((rows, *first.shape[1:])), 0
+    for block in chain([first], blocks):
+        joined[start : start + len(block)] = block
+        start += len(block)
+    return joined
 
 
 def batches(
@@ -89,7 +162,7 @@ def batches(
 ) -> Iterable[tuple[Tensor, Tensor]]:
     """Return the batches of one epoch, on a device."""
     if isinstance(data, Rows):
-        return data.batches(size, keep_sparse=keep_sparse)
+        return data.batches(size, device, keep_sparse=keep_sparse)
     loader = as_loader(data, size, shuffle=True) if isinstance(data, Dataset) else data
     return ((x.to(device), y.to(device)) for x, y in loader)
 

@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from chmcnn.errors import ChmcnnError
 from chmcnn.metrics import auprc
-from chmcnn.training._rows import Rows, accepts_sparse, predict
+from chmcnn.training._rows import Rows, accepts_sparse, score_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
@@ -27,13 +27,14 @@ class Validation:
     rows: Rows | None = None
     scores: Callable[[Tensor], Tensor] = torch.sigmoid
     evaluated: NDArray[np.bool_] | None = None
+    device: torch.device | str = "cpu"
 
     def check(self) -> None:
         """Refuse rows without any label that counts."""
         if self.rows is None:
             return
-        y = self.rows.y
-        if not (y if self.evaluated is None else y[:, torch.tensor(self.evaluated, device=y.device)]).any():
+        labels = self.rows.y.indices
+        if not len(labels if self.evaluated is None else np.flatnonzero(self.evaluated[labels])):
             raise ChmcnnError("No validation row has any of the classes that count: there is nothing to stop by.")
 
     def score(self, network: nn.Module) -> float:
@@ -41,10 +42,7 @@ class Validation:
         if self.rows is None:
             return math.nan
         network.eval()
-        scores = predict(
-            lambda x: self.scores(network(x)).float(),
-            self.rows.x,
-            self.rows.y.device,
-            keep_sparse=accepts_sparse(network),
+        blocks = score_blocks(
+            lambda x: self.scores(network(x)).float(), self.rows, self.device, keep_sparse=accepts_sparse(network)
         )
-        return auprc(self.rows.y, scores, classes=self.evaluated)
+        return auprc(self.rows.y, blocks, classes=self.evaluated)
