@@ -27,7 +27,9 @@ class CHMCNNClassifier(NeuralClassifier):
         classes. A module is copied for each training. By default fully connected layers.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each.
-    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging, max_minutes
+    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
+        See `chmcnn.training.Settings`.
+    max_minutes, validation_sample
         See `chmcnn.training.Settings`.
     precision
         ``"float32"``, or ``"bfloat16"`` for half precision by torch's autocast.
@@ -72,7 +74,7 @@ class CHMCNNClassifier(NeuralClassifier):
     history_ : tuple of Epoch
         Result of each epoch.
     best_epoch_, best_score_
-        Epoch with the best AU(PRC) on validation data, and its AU(PRC).
+        Epoch with the best AU(PRC) on validation data, and its AU(PRC): of all rows, or of a ``validation_sample``.
     notice_ : str
         What ``max_minutes`` did not suffice for; empty if the training ended by itself.
 

@@ -154,6 +154,12 @@ SETTINGS: dict[str, Setting] = {
         ),
         unsearched="it decides on which rows settings are compared",
     ),
+    "validation_sample": Setting(
+        _integer(1),
+        "Validation rows that are scored after each epoch, drawn once by the seed; all if not given.",
+        _STOPPING,
+        unsearched="it decides on which rows settings are compared",
+    ),
     "refit": Setting(
         _BOOLEAN,
         "Train again on training and validation rows for the best number of epochs; otherwise keep the best epoch.",

@@ -108,6 +108,8 @@ class ModelOutput(OptionGroup):
         """Return the result of a training, for machines."""
         result: dict[str, JSONValue] = {"model": str(self.output), "report": str(self.output / REPORT)}
         result |= {"best epoch": model.best_epoch_, "validation AU(PRC)": model.best_score_}
+        if any(epoch.sampled for epoch in model.history_):
+            result["validation AU(PRC) is of a sample of rows"] = model.history_[0].sampled
         return result | ({"test": evaluation.facts()} if evaluation else {})
 
     def print(self, evaluation: Evaluation | None) -> None:

@@ -56,6 +56,7 @@ class NetworkParameters(HierarchicalClassifier):
         schedule: Literal["constant", "cosine"] | None = None,
         averaging: float | None = None,
         max_minutes: float | None = None,
+        validation_sample: int | None = None,
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
@@ -82,6 +83,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.schedule = schedule
         self.averaging = averaging
         self.max_minutes = max_minutes
+        self.validation_sample = validation_sample
         self.precision = precision
         self.class_weight = class_weight
         self.validation = validation

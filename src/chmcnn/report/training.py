@@ -31,7 +31,8 @@ def draw_history(history: Sequence[Epoch]) -> Figure:
     if epochs and not math.isnan(epochs[0].score):
         other = axis.twinx()
         other.plot(numbers, [epoch.score for epoch in epochs], color=_ORANGE)
-        other.set_ylabel("validation AU(PRC)", color=_ORANGE)
+        sample = f" of {epochs[0].sampled:,} rows" if epochs[0].sampled else ""
+        other.set_ylabel(f"validation AU(PRC){sample}", color=_ORANGE)
         other.spines["top"].set_visible(False)
         other.axvline(epochs[-1].best, color="0.5", linestyle=":", linewidth=1)
         axis.set_title(f"best epoch: {epochs[-1].best}", fontsize=10)

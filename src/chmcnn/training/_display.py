@@ -35,7 +35,8 @@ class TrainingDisplay:
         if epoch.phase != self._phase:
             self._phase = epoch.phase
             self._task = self._progress.add_task(_PHASES[epoch.phase], total=epoch.of, facts="")
-        score = "" if math.isnan(epoch.score) else f" AU(PRC) {epoch.score:.3f} best: {epoch.best}"
+        sample = f" of {epoch.sampled:,} rows" if epoch.sampled else ""
+        score = "" if math.isnan(epoch.score) else f" AU(PRC){sample} {epoch.score:.3f} best: {epoch.best}"
         self._progress.update(self._task, completed=epoch.number, facts=f"loss {epoch.loss:.4f}{score}")
 
     def close(self) -> None:

@@ -89,7 +89,8 @@ class Training:
         with state.average.applied(state.network):
             score = self.validation.score(state.network)
             state.record_best(score)
-        return Epoch(state.phase, state.epoch, of, loss, score, state.best_epoch, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        return Epoch(state.phase, state.epoch, of, loss, score, state.best_epoch, seconds, self.validation.sampled)
 
     def run_one(self) -> Epoch:
         """Train one epoch more, and leave torch's own seed as it is."""
@@ -104,7 +105,7 @@ class Training:
             state.best_epoch, state.best_score = first.best_epoch, first.best_score
             state.best_weights, state.history, state.seconds = first.best_weights, first.history, first.seconds
         data = self.data.concatenate(self.validation.rows)
-        return replace(self, state=state, data=data, validation=replace(self.validation, rows=None))
+        return replace(self, state=state, data=data, validation=replace(self.validation, rows=None, sample=None))
 
     def estimate_refit(self) -> tuple[int, float]:
         """Return the epochs that a refit has to train yet, and estimate their seconds."""
@@ -215,7 +216,7 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
         settings = replace(settings, refit=False)
     if settings.refit and not isinstance(data, Rows):
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
-    validation = Validation(valid, scores, evaluated, device)
+    validation = Validation(valid, scores, evaluated, device).draw(settings.validation_sample, settings.seed)
     validation.check()
     start_phase = partial(start, build, settings, device, decay=_decay(data, settings))
     with fork_seed(device):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from chmcnn.settings import SEED, SETTINGS, check
 
-_OPTIONAL = ("patience", "max_minutes")
+_OPTIONAL = ("patience", "max_minutes", "validation_sample")
 """Settings that may be None, for no limit."""
 
 
@@ -37,6 +37,9 @@ class Settings:
         Wall-clock time that the training may take, over all its resumptions; None for no limit. When it is over, also
         within an epoch, the training so far is validated, and the best weights are kept. A refit starts only if it is
         expected to finish in time. The weights then depend on the speed of the machine.
+    validation_sample
+        Number of validation rows that are scored after each epoch; None scores all. The sample is drawn once, by the
+        seed. Thresholds are tuned on all validation rows, and a refit trains on all of them.
     precision
         ``"bfloat16"`` computes the network in half precision where torch's autocast allows it.
     seed
@@ -52,6 +55,7 @@ class Settings:
     schedule: Literal["constant", "cosine"] = "constant"
     averaging: float = 0.0
     max_minutes: float | None = None
+    validation_sample: int | None = None
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
 

@@ -33,6 +33,7 @@ class Epoch:
     score: float
     best: int  # the best epoch so far, 0 where nothing was validated
     seconds: float
+    sampled: int = 0  # number of validation rows of the score, if it is that of a sample
 
 
 @dataclass(slots=True)
