@@ -67,7 +67,7 @@ def test_the_best_f_of_one_class_is_the_best_f1() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(ScoreError, match="Scores range from -1 to 2; expected probabilities"):
+    with pytest.raises(ScoreError, match="The score in row 0, column 0 is -1.0; expected probabilities from 0 to 1"):
         fmax([[1, 0]], [[-1.0, 2.0]])
     with pytest.raises(ScoreError, match=r"information has shape \(1,\), but there are 2 classes"):
         smin([[1, 0]], [[0.1, 0.2]], [1])
@@ -124,5 +124,5 @@ def test_blocks_and_selected_classes_change_nothing(monkeypatch: pytest.MonkeyPa
 def test_known_annotations_that_leave_nothing_are_told() -> None:
     with pytest.raises(ScoreError, match="Every label is known before: there is nothing to measure"):
         fmax([[1, 0]], [[0.1, 0.2]], known=[[1, 0]])
-    with pytest.raises(ScoreError, match=r"Y has shape \(1, 2\) and the scores \(1, 3\)"):
+    with pytest.raises(ScoreError, match=r"known has shape \(1, 3\) and Y \(1, 2\); expected the same"):
         fmax([[1, 0]], [[0.1, 0.2]], known=[[1, 0, 0]])

@@ -33,5 +33,5 @@ def test_the_bootstrap_takes_them() -> None:
 def test_bad_input_is_told() -> None:
     with pytest.raises(ScoreError, match=r"Scores have shape \(1, 2\), but the hierarchy has 4 classes"):
         violations([[0.1, 0.2]], PETS)
-    with pytest.raises(ScoreError, match="The score in row 0 of class 'dog' is NaN"):
+    with pytest.raises(ScoreError, match="The score in row 0, column 2 is nan; expected a number"):
         violations([[0.1, 0.2, np.nan, 0.3]], PETS, classes=[2])

@@ -9,7 +9,7 @@ from chmcnn.metrics import auprc, exact_match
     ("truth", "scores", "classes", "told"),
     [
         ([[1, 0]], [[0.5]], None, r"Y has shape \(1, 2\) and the scores \(1, 1\); expected the same"),
-        ([{"dog"}], [[0.5]], None, r"Y has shape \(1,\) .* hierarchy.encode turns label sets into a matrix"),
+        ([{"dog"}], [[0.5]], None, r"Y has shape \(1,\); expected .* hierarchy.encode turns label sets into a matrix"),
         ([[1, 0], [1]], [[0.5]], None, r"must be matrices \(rows, classes\) of numbers"),
         ([["dog"]], [[0.5]], None, "Y has type <U3; expected numbers"),
         ([[1, 0]], [["high", "low"]], None, "The scores have type <U4; expected numbers"),

@@ -8,12 +8,13 @@ import numpy as np
 
 from chmcnn._wording import count
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_scores, iterate_blocks
+from chmcnn.metrics._pairs import pair_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike, ScoresLike
+    from chmcnn.metrics._pairs import Pairs
 
 
 def precision_at_k(Y: LabelsLike, scores: ScoresLike, k: int = 5, *, classes: ArrayLike | None = None) -> float:
@@ -37,8 +38,8 @@ def precision_at_k(Y: LabelsLike, scores: ScoresLike, k: int = 5, *, classes: Ar
     >>> precision_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.5, 0.6], [0.9, 0.5, 0.6]], k=2)
     0.5
     """
-    truth, values = check_scores(Y, scores, classes)
-    hits = _count_hits(truth, values, np.full(len(truth), _check_k(k, truth.shape[1])))
+    pairs = pair_scores(Y, scores, classes)
+    hits = _count_hits(pairs, _repeat_k(k, pairs))
     return float(hits.mean() / k)
 
 
@@ -50,9 +51,8 @@ def recall_at_k(Y: LabelsLike, scores: ScoresLike, k: int = 5, *, classes: Array
     >>> recall_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.5, 0.6], [0.9, 0.5, 0.6]], k=2)
     0.5
     """
-    truth, values = check_scores(Y, scores, classes)
-    hits = _count_hits(truth, values, np.full(len(truth), _check_k(k, truth.shape[1])))
-    return _mean_share(hits, truth.sum(axis=1))
+    pairs = pair_scores(Y, scores, classes)
+    return _mean_share(_count_hits(pairs, _repeat_k(k, pairs)), pairs.sizes)
 
 
 def r_precision(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> float:
@@ -63,35 +63,37 @@ def r_precision(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None 
     >>> r_precision([[1, 0, 1], [0, 1, 0]], [[0.9, 0.5, 0.6], [0.9, 0.5, 0.6]])
     0.5
     """
-    truth, values = check_scores(Y, scores, classes)
-    sizes = truth.sum(axis=1)
-    return _mean_share(_count_hits(truth, values, sizes), sizes)
+    pairs = pair_scores(Y, scores, classes)
+    return _mean_share(_count_hits(pairs, pairs.sizes), pairs.sizes)
 
 
-def _check_k(k: int, classes: int) -> int:
+def _repeat_k(k: int, pairs: Pairs) -> NDArray[np.int64]:
+    """Check k, and return it for each row."""
+    rows, classes = pairs.truth.shape
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ScoreError(f"k is {k!r}; expected an integer from 1.")
     if k > classes:
         raise ScoreError(f"k is {k}, but there {'is' if classes == 1 else 'are'} only {count(classes, 'class')}.")
-    return int(k)
+    return np.full(rows, k)
 
 
-def _count_hits(
-    truth: NDArray[np.bool_], scores: NDArray[np.floating], sizes: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _count_hits(pairs: Pairs, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Count the true classes among the highest scores of each row, as many as ``sizes`` says for it."""
-    hits = np.zeros(len(truth))
-    for block in iterate_blocks(truth.shape):
-        size = sizes[block]
+    hits = np.zeros(len(sizes))
+    for rows, scores in pairs.iterate():
+        size = sizes[rows]
         last = np.maximum(size, 1)
         same = bool((last == last[0]).all())
-        place = truth.shape[1] - last
-        ordered = np.partition(scores[block], place[0], axis=1) if same else np.sort(scores[block], axis=1)
-        limit = np.take_along_axis(ordered, place[:, None], axis=1)  # the score at the last of the places
-        above, tied = scores[block] > limit, scores[block] == limit
-        room = size - above.sum(axis=1)
-        share = room / tied.sum(axis=1)
-        hits[block] = (above & truth[block]).sum(axis=1) + share * (tied & truth[block]).sum(axis=1)
+        place = scores.shape[1] - last
+        ordered = np.partition(scores, place[0], axis=1) if same else np.sort(scores, axis=1)
+        limit = np.take_along_axis(ordered, place[:, None], axis=1)[:, 0]  # the score at the last of the places
+        above, tied = (compared.sum(axis=1) for compared in (scores > limit[:, None], scores == limit[:, None]))
+        row, column = pairs.locate(rows)
+        true = scores[row, column]
+        true_above, true_tied = (
+            np.bincount(row[chosen], minlength=len(size)) for chosen in (true > limit[row], true == limit[row])
+        )
+        hits[rows] = true_above + (size - above) / tied * true_tied
     return np.where(sizes > 0, hits, 0.0)
 
 

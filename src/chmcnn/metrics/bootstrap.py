@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from chmcnn._wording import count
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import to_dense
+from chmcnn.metrics._inputs import as_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,13 +92,15 @@ def bootstrap(
     """
     if repeats < 1 or not 0 < confidence < 1:
         raise ScoreError(f"repeats is {repeats} and confidence {confidence}; expected 1 or more, and between 0 and 1.")
-    truth, values = to_dense(Y), to_dense(scores)
+    truth, values = as_rows(Y), as_rows(scores)
+    if truth.shape[0] != values.shape[0]:
+        raise ScoreError(f"Y has {count(truth.shape[0], 'row')} and the scores {values.shape[0]:,}; expected the same.")
     measured = measure(truth, values)
     numbers = _numbers(measured)
     random = np.random.default_rng(seed)
     resampled = np.empty((repeats, len(numbers)))
     for repeat in _iterate(repeats, progress=progress):
-        rows = random.integers(0, len(truth), len(truth))
+        rows = random.integers(0, truth.shape[0], truth.shape[0])
         resampled[repeat] = _numbers(measure(truth[rows], values[rows]))
     quantiles = _quantiles(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return _replace_numbers(measured, (Interval(*bounds) for bounds in zip(numbers, *quantiles.tolist(), strict=True)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_scores
+from chmcnn.metrics._inputs import as_probabilities
+from chmcnn.metrics._pairs import pair_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,12 +32,13 @@ def calibration_error(
     >>> calibration_error([[1], [0]], [[0.75], [0.75]], bins=2)
     0.25
     """
-    truth, values = check_scores(Y, probabilities, classes)
-    if values.min() < 0 or values.max() > 1:
-        raise ScoreError(f"Probabilities range from {values.min():g} to {values.max():g}; expected 0 to 1.")
     if bins < 1:
         raise ScoreError(f"bins is {bins}; expected 1 or more.")
-    flat = values.ravel()
-    bin_index = np.minimum((flat * bins).astype(np.int64), bins - 1)
-    gaps = np.bincount(bin_index, weights=truth.ravel() - flat.astype(np.float64), minlength=bins)
-    return float(np.abs(gaps).sum() / flat.size)
+    pairs = pair_scores(Y, probabilities, classes, check=as_probabilities)
+    gaps = np.zeros(bins)
+    for rows, values in pairs.iterate():
+        bin_index = np.minimum((values * bins).astype(np.int64), bins - 1)
+        distance = -values.astype(np.float64)
+        distance[pairs.locate(rows)] += 1
+        np.add.at(gaps, bin_index.ravel(), distance.ravel())  # cell by cell, so that blocks change no digit
+    return float(np.abs(gaps).sum() / math.prod(pairs.truth.shape))

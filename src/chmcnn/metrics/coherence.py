@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chmcnn._wording import wrong_shape
-from chmcnn.errors import ScoreError
-from chmcnn.hierarchy import Hierarchy
-from chmcnn.metrics._inputs import select_columns, to_dense
+from chmcnn.metrics._inputs import as_comparable, select_columns
+from chmcnn.metrics._pairs import ScoreBlocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chmcnn._typing import ScoresLike
+    from chmcnn.hierarchy import Hierarchy
 
 
 class ViolationCount(NamedTuple):
@@ -41,6 +40,7 @@ def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike |
 
     Examples
     --------
+    >>> from chmcnn import Hierarchy
     >>> tree = Hierarchy.from_edges([("animal", "cat"), ("animal", "dog")])
     >>> scores = [[0.9, 0.1, 0.2], [0.2, 0.1, 0.9]]
     >>> violations(scores, tree)
@@ -53,19 +53,14 @@ def violations(scores: ScoresLike, hierarchy: Hierarchy, *, classes: ArrayLike |
     >>> {name: count.number for name, count in counts.items()}
     {'animal': 0, 'cat': 0, 'dog': 1}
     """
-    matrix = to_dense(scores)
-    if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
-        raise ScoreError(wrong_shape("Scores", matrix.shape, len(hierarchy)))
+    edges = hierarchy.edges
     chosen = select_columns(classes, len(hierarchy))
     if chosen is not None:
-        selected = np.zeros(len(hierarchy), dtype=np.bool_)
-        selected[chosen] = True
-        edges = hierarchy.edges[selected[hierarchy.edges[:, 1]]]
-        if not len(edges):
-            return ViolationCount(0, 0.0, 0.0)
-        positions, renumbered = np.unique(edges, return_inverse=True)
-        hierarchy = Hierarchy([hierarchy.classes[at] for at in positions], renumbered.reshape(-1, 2))
-        matrix = matrix[:, positions]
-    violated = hierarchy.violations(matrix)
-    rows, pairs = len(np.unique(violated.row)), len(matrix) * len(hierarchy.edges)
-    return ViolationCount(len(violated), rows / max(len(matrix), 1), len(violated) / max(pairs, 1))
+        edges = edges[np.isin(edges[:, 1], chosen)]
+    columns, places = np.unique(edges, return_inverse=True)
+    parents, children = places.reshape(-1, 2).T
+    number = rows_violated = end = 0
+    for rows, values in ScoreBlocks(scores, len(hierarchy), columns, as_comparable).iterate(len(edges)):
+        violated = (values[:, children] > values[:, parents]).sum(axis=1)
+        number, rows_violated, end = number + int(violated.sum()), rows_violated + int((violated > 0).sum()), rows.stop
+    return ViolationCount(number, rows_violated / max(end, 1), number / max(end * len(edges), 1))

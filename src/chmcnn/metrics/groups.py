@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from scipy import sparse
 
-from chmcnn._wording import wrong_shape
-from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import select_columns, to_dense
+from chmcnn.metrics._inputs import as_matrix, is_matrix, require_rereadable, select_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import LabelsLike, ScoresLike
     from chmcnn.hierarchy import Hierarchy
+    from chmcnn.metrics._inputs import Matrix
 
 Result = TypeVar("Result")
 
@@ -53,7 +53,9 @@ def by_class(
     {'a': 1.0, 'b': 0.5}
     """
     truth, values, selected = _prepare(Y, scores, hierarchy, classes)
-    truth, values = np.asfortranarray(truth), np.asfortranarray(values)  # measures read one column at a time
+    truth = sparse.csc_array(truth) if sparse.issparse(truth) else np.asfortranarray(truth)
+    if is_matrix(values):  # measures read one column at a time
+        values = sparse.csc_array(values) if sparse.issparse(values) else np.asfortranarray(values)
     return {hierarchy.classes[at]: measure(truth, values, classes=[at]) for at in np.flatnonzero(selected).tolist()}
 
 
@@ -82,12 +84,8 @@ def _prepare(
     scores: ScoresLike,
     hierarchy: Hierarchy,
     classes: ArrayLike | None,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Convert both to arrays, once for all groups; return them and a mask of the selected classes."""
-    truth, values = to_dense(Y), to_dense(scores)
-    if truth.ndim != 2 or truth.shape[1] != len(hierarchy):
-        raise ScoreError(wrong_shape("Labels", truth.shape, len(hierarchy)))
-    chosen = select_columns(classes, len(hierarchy))
-    selected = np.zeros(len(hierarchy), dtype=np.bool_)
-    selected[slice(None) if chosen is None else chosen] = True
-    return truth, values, selected
+) -> tuple[Matrix, ScoresLike, NDArray[np.bool_]]:
+    """Convert matrices once for all groups; return a mask of the selected classes as well."""
+    require_rereadable(scores)
+    truth = as_matrix(Y)
+    return truth, as_matrix(scores) if is_matrix(scores) else scores, select_classes(truth, hierarchy, classes)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from chmcnn._wording import wrong_shape
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_scores, select_columns, to_dense
+from chmcnn.metrics._inputs import as_matrix, select_classes
+from chmcnn.metrics._pairs import pair_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -116,22 +116,20 @@ class _Answers(NamedTuple):
 
 
 def _find_answers(Y: LabelsLike, scores: ScoresLike, hierarchy: Hierarchy, classes: ArrayLike | None) -> _Answers:
-    truth, values = to_dense(Y), to_dense(scores)
-    if truth.ndim != 2 or truth.shape[1] != len(hierarchy):
-        raise ScoreError(wrong_shape("Labels", truth.shape, len(hierarchy)))
-    selected = np.zeros(len(hierarchy), dtype=np.bool_)
-    chosen = select_columns(classes, len(hierarchy))
-    selected[slice(None) if chosen is None else chosen] = True
+    Y = as_matrix(Y)
+    selected = select_classes(Y, hierarchy, classes)
     selected[hierarchy.edges[:, 0]] = False
     leaves = np.flatnonzero(selected)
     if not len(leaves):
         raise ScoreError("None of the selected classes is a leaf: there is no answer to measure.")
-    truth, values = check_scores(truth, values, leaves)
-    labelled = truth.any(axis=1)
-    truth, values = truth[labelled], values[labelled]
-    best = values.argmax(axis=1)
-    correct = truth[np.arange(len(truth)), best]
-    return _Answers(leaves[best], correct, leaves[np.nonzero(truth)[1]], truth.sum(axis=1))
+    pairs = pair_scores(Y, scores, leaves)
+    best, correct = np.zeros(len(pairs.sizes), dtype=np.int64), np.zeros(len(pairs.sizes), dtype=np.bool_)
+    for rows, values in pairs.iterate():
+        best[rows] = values.argmax(axis=1)
+        row, column = pairs.locate(rows)
+        correct[rows.start + row[column == best[rows][row]]] = True
+    labelled = pairs.sizes > 0
+    return _Answers(leaves[best[labelled]], correct[labelled], leaves[pairs.truth.indices], pairs.sizes[labelled])
 
 
 class _Distances:

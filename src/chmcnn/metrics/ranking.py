@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_scores
+from chmcnn.metrics._inputs import require_rereadable
+from chmcnn.metrics._pairs import pair_scores
+from chmcnn.metrics._points import count_apart, count_together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike, ScoresLike
+    from chmcnn.metrics._points import Points
 
 Average = Literal["micro", "macro", "weighted"]
 
@@ -80,14 +83,17 @@ def auprc(
     """
     if average not in ("micro", "macro", "weighted", None):
         raise ScoreError(f"average is {average!r}; expected 'micro', 'macro', 'weighted' or None.")
-    truth, values = check_scores(Y, scores, classes)
+    require_rereadable(scores)
+    pairs = pair_scores(Y, scores, classes)
     area = _interpolated_area if interpolate else _average_precision
     if average == "micro":
-        return area(truth.ravel(), values.ravel())
-    areas = np.array([area(truth[:, column], values[:, column]) for column in range(truth.shape[1])])
+        return area(count_together(pairs, ties=interpolate))
+    areas = np.full(pairs.truth.shape[1], np.nan)
+    for column, points in count_apart(pairs, ties=interpolate):
+        areas[column] = area(points)
     if average is None:
         return areas
-    sizes = truth.sum(axis=0)
+    sizes = np.bincount(pairs.truth.indices, minlength=len(areas))
     return _mean(areas, sizes if average == "weighted" else np.minimum(sizes, 1))
 
 
@@ -103,38 +109,23 @@ def precision_recall_curve(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayL
     >>> curve.precision.round(2), curve.recall
     (array([1.  , 0.67]), array([0.5, 1. ]))
     """
-    truth, values = check_scores(Y, scores, classes)
-    thresholds, true_positives, _, predicted = _points(truth.ravel(), values.ravel())
+    require_rereadable(scores)
+    thresholds, true_positives, predicted, *_ = count_together(pair_scores(Y, scores, classes))
     positives = max(int(true_positives[-1]), 1) if len(true_positives) else 1
     return Curve(true_positives / predicted, true_positives / positives, thresholds)
 
 
-def _points(
-    truth: NDArray[np.bool_], scores: NDArray[np.floating]
-) -> tuple[NDArray[np.floating], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the scores of positives in descending order and, for each, three counts.
-
-    These are the positives at or above it, all pairs above it, and all pairs at or above it. Recall changes only at
-    scores of positives, so values are sorted instead of positions, which is far faster, and counts are looked up.
-    """
-    positive, everything = np.sort(scores[truth]), np.sort(scores)
-    thresholds, first = np.unique(positive, return_index=True)
-    true_positives = len(positive) - first
-    at_or_above = len(everything) - np.searchsorted(everything, thresholds, side="left")
-    above = len(everything) - np.searchsorted(everything, thresholds, side="right")
-    return thresholds[::-1], true_positives[::-1], above[::-1], at_or_above[::-1]
-
-
-def _average_precision(truth: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
-    _, true_positives, _, predicted = _points(truth, scores)
+def _average_precision(points: Points) -> float:
+    true_positives = points.true_positives
     if not len(true_positives):
         return float("nan")
-    return float((np.diff(true_positives, prepend=0) * (true_positives / predicted)).sum() / true_positives[-1])
+    precision = true_positives / points.predicted
+    return float((np.diff(true_positives, prepend=0) * precision).sum() / true_positives[-1])
 
 
-def _interpolated_area(truth: NDArray[np.bool_], scores: NDArray[np.floating]) -> float:
+def _interpolated_area(points: Points) -> float:
     """Integrate the curve; between two points, false positives grow linearly with true positives."""
-    _, true_positives, above, predicted = _points(truth, scores)
+    _, true_positives, predicted, above, _ = points
     if not len(true_positives):
         return float("nan")
     before = np.concatenate(([0], true_positives[:-1])).astype(np.float64)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from chmcnn.errors import ScoreError
-from chmcnn.metrics._inputs import check_predictions
+from chmcnn.metrics._pairs import pair_predictions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike
+    from chmcnn.metrics._pairs import Pairs
 
 
 class PrecisionRecallF(NamedTuple):
@@ -47,8 +49,7 @@ def hierarchical(
     >>> hierarchical([[1, 1, 0], [1, 0, 1]], [[1, 1, 0], [1, 0, 0]])
     PrecisionRecallF(precision=1.0, recall=0.75, f=0.8571428571428571)
     """
-    truth, predictions = check_predictions(Y, predicted, classes)
-    shared, true_sizes, predicted_sizes = (matrix.sum(axis=1) for matrix in (truth & predictions, truth, predictions))
+    shared, true_sizes, predicted_sizes = _count_rows(pair_predictions(Y, predicted, classes))
     if average == "micro":
         precision, recall = _share(shared.sum(), predicted_sizes.sum()), _share(shared.sum(), true_sizes.sum())
         return PrecisionRecallF(precision, recall, _share(2 * precision * recall, precision + recall))
@@ -66,8 +67,8 @@ def exact_match(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | No
     >>> exact_match([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.5
     """
-    truth, predictions = check_predictions(Y, predicted, classes)
-    return float((truth == predictions).all(axis=1).mean())
+    shared, true_sizes, predicted_sizes = _count_rows(pair_predictions(Y, predicted, classes))
+    return float(((shared == true_sizes) & (shared == predicted_sizes)).mean())
 
 
 def hamming(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None = None) -> float:
@@ -76,8 +77,9 @@ def hamming(Y: LabelsLike, predicted: LabelsLike, *, classes: ArrayLike | None =
     >>> hamming([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.25
     """
-    truth, predictions = check_predictions(Y, predicted, classes)
-    return float((truth != predictions).mean())
+    pairs = pair_predictions(Y, predicted, classes)
+    shared, true_sizes, predicted_sizes = _count_rows(pairs)
+    return float((true_sizes + predicted_sizes - 2 * shared).sum() / math.prod(pairs.truth.shape))
 
 
 def jaccard(
@@ -95,13 +97,23 @@ def jaccard(
     >>> jaccard([[1, 1], [1, 0]], [[1, 1], [1, 1]])
     0.75
     """
-    truth, predictions = check_predictions(Y, predicted, classes)
-    shared, union = (truth & predictions).sum(axis=1), (truth | predictions).sum(axis=1)
+    shared, true_sizes, predicted_sizes = _count_rows(pair_predictions(Y, predicted, classes))
+    union = true_sizes + predicted_sizes - shared
     if average == "micro":
         return _share(shared.sum(), union.sum())
     if average != "macro":
         raise ScoreError(f"average is {average!r}; expected 'micro' or 'macro'.")
     return float(np.where(union == 0, 1.0, shared / np.maximum(union, 1)).mean())
+
+
+def _count_rows(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many classes of each row are both true and predicted, true, and predicted."""
+    shared, predicted_sizes = np.zeros((2, pairs.truth.shape[0]), dtype=np.int64)
+    for rows, predicted in pairs.iterate():
+        row, column = pairs.locate(rows)
+        shared[rows] = np.bincount(row[predicted[row, column]], minlength=len(predicted))
+        predicted_sizes[rows] = np.count_nonzero(predicted, axis=1)
+    return shared, pairs.sizes, predicted_sizes
 
 
 def _share(part: float | NDArray[Any], whole: float | NDArray[Any]) -> float:
