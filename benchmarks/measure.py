@@ -29,20 +29,21 @@ def median_seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def describe_machine() -> dict[str, Any]:
+    """Return the machine and the versions."""
+    return {
+        "processor": platform.machine(),
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numba": numba.__version__,
+        "chmcnn": chmcnn.__version__,
+    }
+
+
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
     """Write the results of one benchmark, with the machine and the versions."""
-    content = {
-        "command": command,
-        "machine": {
-            "processor": platform.machine(),
-            "threads": torch.get_num_threads(),
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numba": numba.__version__,
-            "chmcnn": chmcnn.__version__,
-        },
-        "rows": rows,
-    }
+    content = {"command": command, "machine": describe_machine(), "rows": rows}
     path = RESULTS / f"{name}.json"
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -50,7 +50,8 @@ def load(name: str) -> TextProblem:
 Content = tuple[list[str], list[set[str]], list[tuple[str, str]]]
 
 
-def _read_wordnet(folder: Path) -> Content:
+def read_wordnet(folder: Path) -> Content:
+    """Return the glosses of nouns, their hypernyms, and all pairs of a hypernym and a synset."""
     texts, label_sets, edges = [], [], []
     for line in (folder / "data.noun").read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):  # the licence
@@ -89,7 +90,7 @@ def _read_debian(folder: Path) -> Content:
 
 
 _READERS: dict[str, Callable[[Path], Content]] = {
-    "WordNet": _read_wordnet,
+    "WordNet": read_wordnet,
     "phenotypes": _read_phenotypes,
     "Debian": _read_debian,
 }

@@ -57,9 +57,9 @@ def test_it_learns_and_scores() -> None:
 def test_it_works_with_scikit_learns_tools(tmp_path: Path) -> None:
     model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
     assert clone(model).get_params()["hierarchy"] is DATA.hierarchy
-    piped = make_pipeline(StandardScaler(), model)
-    assert len(cross_val_score(piped, DATA.train.X, DATA.train.Y, cv=3)) == 3
-    search = GridSearchCV(model, {"dropout": [0.1, 0.5]}, cv=2).fit(DATA.train.X, DATA.train.Y)
+    piped, Y = make_pipeline(StandardScaler(), model), DATA.train.Y.toarray()  # scikit-learn takes no sparse labels
+    assert len(cross_val_score(piped, DATA.train.X, Y, cv=3)) == 3
+    search = GridSearchCV(model, {"dropout": [0.1, 0.5]}, cv=2).fit(DATA.train.X, Y)
     assert search.best_params_["dropout"] in (0.1, 0.5)
     joblib.dump(fitted(), tmp_path / "model.joblib")
     assert joblib.load(tmp_path / "model.joblib").predict(DATA.test.X).shape == (60, 15)

@@ -12,6 +12,7 @@ from chmcnn.evaluation import Evaluation, evaluate
 
 DATA = learnable(rows=200, classes=12, depth=3)
 TEST = DATA.test
+TRUTH = TEST.Y.toarray()
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +28,11 @@ def evaluation(model: CHMCNNClassifier) -> Evaluation:
 def test_classes_have_the_figures_of_scikit_learn(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
     areas = [each.auprc for each in evaluation.by_class.values()]
     assert areas == sorted(areas, reverse=True)
-    assert set(evaluation.by_class) == set(np.array(DATA.hierarchy.classes)[TEST.Y.toarray().any(axis=0)])
+    assert set(evaluation.by_class) == set(np.array(DATA.hierarchy.classes)[TRUTH.any(axis=0)])
     scores, predicted = model.predict_proba(TEST.X), model.predict(TEST.X)
     for name, each in evaluation.by_class.items():
         at = DATA.hierarchy.index(name)
-        truth = TEST.Y[:, at]
+        truth = TRUTH[:, at]
         expected = precision_recall_fscore_support(truth, predicted[:, at], average="binary", zero_division=0.0)
         assert (each.precision, each.recall, each.f) == pytest.approx(expected[:3])
         assert each.auprc == pytest.approx(average_precision_score(truth, scores[:, at]))
@@ -62,20 +63,20 @@ def test_machines_read_names_of_figures(evaluation: Evaluation) -> None:
 
 def test_examples_go_from_the_best_to_the_worst_row(model: CHMCNNClassifier, evaluation: Evaluation) -> None:
     predicted, scores = model.predict(TEST.X).astype(bool), model.predict_proba(TEST.X)
-    both = 2 * (TEST.Y & predicted).sum(axis=1) / (TEST.Y.sum(axis=1) + predicted.sum(axis=1))
+    both = 2 * (TRUTH & predicted).sum(axis=1) / (TRUTH.sum(axis=1) + predicted.sum(axis=1))
     shown = [example.f for example in evaluation.examples]
     assert shown == sorted(shown, reverse=True)
     assert (shown[0], shown[-1]) == pytest.approx((both.max(), both.min()))
     for example in evaluation.examples:
         row = int(example.row.removeprefix("row "))
         named = {each.name: each for each in example.answers}
-        either = {DATA.hierarchy.classes[at] for at in np.flatnonzero(TEST.Y.toarray()[row] | predicted[row])}
+        either = {DATA.hierarchy.classes[at] for at in np.flatnonzero(TRUTH[row] | predicted[row])}
         assert set(named) == {name for name in either if not either & set(DATA.hierarchy.descendants(name))}
         assert sum(example.others.values()) == len(either) - len(named)
         for name, each in named.items():
             at = DATA.hierarchy.index(name)
             expected = {(True, True): "right", (False, True): "wrong", (True, False): "missed"}
-            assert each.verdict == expected[bool(TEST.Y[row, at]), bool(predicted[row, at])]
+            assert each.verdict == expected[bool(TRUTH[row, at]), bool(predicted[row, at])]
             assert each.score == pytest.approx(scores[row, at])
 
 

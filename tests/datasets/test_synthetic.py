@@ -86,9 +86,10 @@ def test_nine_rectangles_are_those_of_the_paper() -> None:
 
 def scores_of_a_linear_model(data: Dataset) -> float:
     """Mean average precision of a ridge regression on the test rows, less that of guessing."""
-    model = Ridge().fit(data.train.X, data.train.Y)
-    counted = data.evaluated & data.test.Y.toarray().any(axis=0) & ~data.test.Y.toarray().all(axis=0)
-    truth, scores = data.test.Y[:, counted], model.predict(data.test.X)[:, counted]
+    model = Ridge().fit(data.train.X, data.train.Y.toarray())
+    labels = data.test.Y.toarray()
+    counted = data.evaluated & labels.any(axis=0) & ~labels.all(axis=0)
+    truth, scores = labels[:, counted], model.predict(data.test.X)[:, counted]
     return float(average_precision_score(truth, scores, average="macro") - truth.mean())
 
 

@@ -102,13 +102,13 @@ def test_one_row_rows_alike_and_classes_without_rows_are_no_trouble() -> None:
 
 def test_labels_are_closed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    close = _matrices.close
+    close = _matrices.close_sparse
 
     def count(hierarchy: Any, labels: Any) -> Any:
-        sizes.append(np.shape(labels)[0])
+        sizes.append(labels.shape[0])
         return close(hierarchy, labels)
 
-    monkeypatch.setattr(_matrices, "close", count)
+    monkeypatch.setattr(_matrices, "close_sparse", count)
     model = CHMCNNClassifier(DATA.hierarchy, epochs=2, widths=(4,), random_state=0)
     model.fit(DATA.train.X, DATA.train.Y)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))

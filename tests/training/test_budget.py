@@ -92,7 +92,7 @@ def test_without_validation_rows_the_last_weights_are_kept() -> None:
 
 def test_a_stream_stops_too() -> None:
     memory = rows("train")
-    pairs: list[tuple[object, object]] = [(memory.x, memory.y)]
+    pairs: list[tuple[object, object]] = [(memory.x, torch.from_numpy(memory.y.toarray()))]
     found = run(budget(5, dataclasses.replace(UNLIMITED, refit=False)), data=itertools.cycle(pairs))
     assert epochs(found) == [1]
 

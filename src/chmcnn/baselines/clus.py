@@ -173,7 +173,7 @@ class ClusHMC(HierarchicalClassifier):
 
     def _grow_trees(self, data: Rows, description: str) -> Iterator[UnprunedTree]:
         """Grow the trees in parallel, and yield them in order."""
-        x, y = data.features, data.y.toarray()
+        x, y = data.arrays()
         targets = project_labels(y, self.class_weights_, self.variance)
         samples = self._draw_samples(len(y))
         regressor = DecisionTreeRegressor(min_samples_leaf=self.min_samples_leaf, random_state=self.seed_)

@@ -72,6 +72,10 @@ class Rows:
         """The features, for libraries that take numpy and scipy."""
         return self.x.numpy(force=True) if isinstance(self.x, Tensor) else self.x
 
+    def arrays(self) -> tuple[NDArray[np.float64] | csr_array, NDArray[np.bool_]]:
+        """Return features and dense labels, for libraries that take no sparse ones."""
+        return self.features, self.y.toarray()
+
 
 def accepts_sparse(network: object) -> bool:
     """Return whether a network takes batches of a sparse matrix as CSR tensors, as `chmcnn.nn.SparseMLP` does."""

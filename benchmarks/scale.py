@@ -1,0 +1,173 @@
+"""Large problems: ``python -m benchmarks.scale`` trains an epoch on each, and measures its time and its memory.
+
+Each training is a process of its own. Beside ours is the same network with plain binary cross-entropy, whose labels are a
+dense matrix in memory and whose validation scores are computed at once. Results are stored as they come; repeat the
+command to go on. ``wordnet`` trains on all 82,115 synsets of WordNet, until the validation score is not better any more;
+``CHMCNN_TEXTS`` names the folder of its file, see `benchmarks.text_problems`.
+"""
+
+import json
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy import sparse
+
+from benchmarks.large_problems import LargeProblem, Size, read_all_of_wordnet
+from benchmarks.measure import RESULTS, describe_machine
+from benchmarks.neighbours import average_neighbours
+from benchmarks.texts import measure as measure_ranking
+from chmcnn import CHMCNNClassifier, metrics
+from chmcnn._io.files import atomic
+from chmcnn.datasets import Preprocessor, stratify
+from chmcnn.estimator import PRESETS
+from chmcnn.nn import MLP, SparseMLP, to_sparse_tensor
+from chmcnn.training import Settings
+from chmcnn.training._optimizer import create_optimizer
+
+FOLDER = RESULTS / "scale"
+SIZES = (
+    Size(10_000, 4_000),
+    Size(40_000, 4_000),
+    Size(140_000, 4_000),
+    Size(10_000, 20_000),
+    Size(40_000, 20_000),
+    Size(10_000, 80_000),
+    Size(140_000, 40_000, dense=128),
+)
+VALIDATION = 0.1
+MOST_DENSE = 2e9
+"""Pairs of a row and a class from which the dense labels are not tried."""
+WORDNET: dict[str, Any] = {"refit": False, "validation": VALIDATION, "validation_sample": 2000, "random_state": 0}
+
+
+def peak_mib() -> float:
+    """Return the peak memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def measure_ours(size: Size) -> dict[str, float]:
+    """Train the default for an epoch, and validate it."""
+    problem, data = size.draw(), peak_mib()
+    model = CHMCNNClassifier(problem.hierarchy, epochs=1, refit=False, validation=VALIDATION, random_state=0)
+    start = time.perf_counter()
+    model.fit(problem.x, problem.y)
+    seconds = time.perf_counter() - start
+    return {
+        "data MiB": data,
+        "peak MiB": peak_mib(),
+        "epoch seconds": model.history_[0].seconds,
+        "fit seconds": seconds,
+        "AU(PRC)": model.best_score_,
+        "weights": sum(weights.numel() for weights in model.network_.parameters()),
+    }
+
+
+def measure_plain(size: Size) -> dict[str, float]:
+    """Train the same network for an epoch with plain cross-entropy on dense labels, and validate it."""
+    problem, data = size.draw(), peak_mib()
+    held = round(VALIDATION * size.rows)
+    train, valid = stratify(problem.y, (size.rows - held, held), 0)
+    network, settings = _build_same(problem)
+    x = Preprocessor().fit_transform(problem.x).astype(np.float32)
+    labels = torch.from_numpy(problem.y.toarray())
+    optimizer = create_optimizer(network, settings, "cpu")
+    start = time.perf_counter()
+    for chosen in torch.randperm(len(train)).split(settings.batch_size):
+        at = train[chosen.numpy()]
+        optimizer.zero_grad()
+        F.binary_cross_entropy_with_logits(network(_batch(x, at)), labels[at].float()).backward()
+        optimizer.step()
+    network.eval()
+    with torch.inference_mode():
+        scores = torch.cat(
+            [torch.sigmoid(network(_batch(x, at))) for at in np.array_split(valid, len(valid) // 400 + 1)]
+        )
+    score = metrics.auprc(labels[valid], scores)
+    seconds = time.perf_counter() - start
+    return {"data MiB": data, "peak MiB": peak_mib(), "epoch seconds": seconds, "AU(PRC)": score}
+
+
+def _build_same(problem: LargeProblem) -> tuple[torch.nn.Module, Settings]:
+    """Return the network and the settings that ours has for such a table."""
+    rows, columns = problem.x.shape
+    preset, kind = PRESETS["default"], MLP
+    if preset.sparse and sparse.issparse(problem.x):
+        preset, kind = preset.sparse, SparseMLP
+    widths, dropout = preset.choose_widths(columns), preset.choose_dropout(rows)
+    network = kind(columns, len(problem.hierarchy), widths=widths, dropout=dropout)
+    return network, replace(preset.settings, learning_rate=preset.choose_learning_rate(columns))
+
+
+def _batch(x: np.ndarray | sparse.csr_array, rows: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(x[rows]) if isinstance(x, np.ndarray) else to_sparse_tensor(x[rows])
+
+
+def train_on_wordnet() -> dict[str, Any]:
+    """Train on all of WordNet, and compare with the mean labels of the nearest rows, on the same features."""
+    train, test = read_all_of_wordnet()
+    data = peak_mib()
+    model = CHMCNNClassifier(train.hierarchy, **WORDNET, checkpoint=FOLDER / "wordnet", verbose=True)
+    start = time.perf_counter()
+    model.fit(train.x, train.y)
+    seconds, peak = time.perf_counter() - start, peak_mib()
+    begin = time.perf_counter()
+    scores = {"C-HMCNN": model.predict_proba(test.x)}
+    print(f"predicted in {time.perf_counter() - begin:.0f} s")
+    scores["15 neighbours"] = average_neighbours(train.x, train.y, test.x)
+    return {
+        "rows": train.y.shape[0],
+        "classes": train.y.shape[1],
+        "columns": train.x.shape[1],
+        "options": WORDNET,
+        "data MiB": data,
+        "peak MiB": peak,
+        "fit seconds": seconds,
+        "epochs": [epoch.seconds for epoch in model.history_],
+        "validation AU(PRC) of the sample": [epoch.score for epoch in model.history_],
+        "violations": len(test.hierarchy.violations(scores["C-HMCNN"])),
+        **{name: measure_ranking(test.y, each) for name, each in scores.items()},
+    }
+
+
+def _run(path: Path, measure: Callable[..., dict[str, Any]], *arguments: object) -> None:
+    """Measure in a process of its own, and write the result, unless there is one."""
+    if path.exists():
+        return
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        result = process.submit(measure, *arguments).result()
+    content = {"command": "python -m benchmarks.scale", "machine": describe_machine(), **result}
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(path.stem, json.dumps(result), flush=True)
+
+
+def main(words: list[str]) -> None:
+    """Measure what has no result file yet."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if "wordnet" in words:
+        _run(FOLDER / "wordnet.json", train_on_wordnet)
+        return
+    for size in SIZES:
+        kind = f"{size.dense}-dense" if size.dense else "sparse"
+        name = f"{size.rows}x{size.classes}-{kind}"
+        _run(FOLDER / f"{name}-ours.json", _measure, measure_ours, size)
+        if size.rows * size.classes <= MOST_DENSE:
+            _run(FOLDER / f"{name}-plain.json", _measure, measure_plain, size)
+
+
+def _measure(measure: Callable[[Size], dict[str, float]], size: Size) -> dict[str, Any]:
+    return {**asdict(size), **measure(size)}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
