@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from scipy import sparse
 
 from chmcnn import metrics
+from chmcnn._io.spool import Spool
+from chmcnn.errors import ScoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import Features, LabelsLike
     from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.hierarchy import Hierarchy
     from chmcnn.metrics import Curve, Measure
 
 _POINTS = 400
@@ -83,7 +87,7 @@ class Evaluation:
     title: str
     rows: int
     classes: int
-    auprc: metrics.Interval
+    auprc: metrics.Interval  # with NaN bounds for a table too large for the bootstrap
     figures: dict[str, float]
     curve: Curve
     levels: dict[int, LevelMetrics]
@@ -96,13 +100,21 @@ class Evaluation:
         """Return everything but the curve and the examples as plain values for JSON."""
         facts = asdict(self)
         del facts["curve"], facts["examples"]
-        return facts | {"auprc": self.auprc._asdict()}
+        missing = {"interval": self.describe_interval()} if math.isnan(self.auprc.low) else {}
+        return facts | {"auprc": self.auprc._asdict() | missing}
+
+    def describe_interval(self) -> str:
+        """Return the interval of the AU(PRC) in words, also if it was not computed."""
+        _, low, high = self.auprc
+        if math.isnan(low):
+            return f"not computed: {self.rows * self.classes:,} cells"
+        return f"{low:.3f} to {high:.3f}"
 
 
 def evaluate(  # noqa: PLR0913 -- each is a part of the question
     model: HierarchicalClassifier,
     X: Features,
-    Y: NDArray[np.bool_],
+    Y: LabelsLike,
     title: str,
     *,
     information: ArrayLike | None = None,
@@ -116,7 +128,8 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
     Parameters
     ----------
     model, X, Y
-        A fitted model, features, and true labels (rows, classes).
+        A fitted model, features, and true labels (rows, classes) as a 0/1 matrix, dense or sparse, with all ancestors.
+        Scores are computed once, some rows at a time. Those of a large table are in a temporary file meanwhile.
     title
         Title of the evaluation.
     information
@@ -127,31 +140,93 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
     measures
         Further measures to report: see `chmcnn.metrics.find_measures`.
     repeats
-        Bootstrap resamples; by default 20 to 200, fewer for large tables.
+        Bootstrap resamples; by default 20 to 200, fewer for large tables. A table of more than
+        ``metrics.CELLS_IN_MEMORY`` cells has no interval.
     progress
         Show a progress bar of the bootstrap on standard error.
     """
-    raw = torch.from_numpy(model.uncorrected_proba(X))
-    scores = model.correct(raw).numpy()
-    resamples = repeats or int(np.clip(_CELLS // scores.size, 20, 200))
-    predicted = scores >= model.thresholds_
-    evaluated = model.evaluated_
-    measure = partial(metrics.auprc, classes=evaluated)
-    outcome = metrics.Outcome(Y, scores, predicted, model.hierarchy_, evaluated, information, known)
-    by_class, delegations = _by_class(model, Y, scores, predicted), _delegations(model, raw, predicted)
-    return Evaluation(
-        title=title,
-        rows=len(Y),
-        classes=int(evaluated.sum()),
-        auprc=metrics.bootstrap(measure, Y, scores, repeats=resamples, progress=progress),
-        figures=_compute_figures(outcome, measures),
-        curve=_thin(metrics.precision_recall_curve(Y, scores, classes=evaluated)),
-        levels=_by_level(model, Y, scores, predicted),
-        by_class=by_class,
-        delegations=delegations,
-        examples=_choose_examples(model, X, Y, scores),
-        titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
-    )
+    truth, evaluated = sparse.csr_array(Y).astype(np.bool_), model.evaluated_
+    truth.sum_duplicates()
+    truth.eliminate_zeros()
+    with Spool(len(model.hierarchy_), np.float32, in_memory=metrics.CELLS_IN_MEMORY) as scores:
+        tally = _score(model, X, truth, scores)
+        predicted = partial(_predict, scores, model.thresholds_)
+        outcome = metrics.Outcome(truth, scores.blocks, predicted, model.hierarchy_, evaluated, information, known)
+        by_class, delegations = _by_class(outcome, evaluated, tally), tally.list_delegations(model.hierarchy_)
+        return Evaluation(
+            title=title,
+            rows=truth.shape[0],
+            classes=int(evaluated.sum()),
+            auprc=_measure_interval(outcome, repeats, progress=progress),
+            figures=_compute_figures(outcome, measures),
+            curve=_thin(metrics.precision_recall_curve(truth, scores.blocks, classes=evaluated)),
+            levels=_by_level(outcome),
+            by_class=by_class,
+            delegations=delegations,
+            examples=_choose_examples(model, X, truth, scores, tally.f),
+            titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tally:
+    """What is counted while scores are computed: predicted labels at or above the thresholds."""
+
+    shared: NDArray[np.int64]  # (classes,) rows in which a class is true and predicted
+    predicted: NDArray[np.int64]  # (classes,) rows in which it is predicted
+    f: NDArray[np.float64]  # (rows,) F1 of the classes that count; -1 for a row without any
+    delegations: Counter[tuple[int, int]]  # class and delegate
+
+    def list_delegations(self, hierarchy: Hierarchy) -> list[tuple[str, str, int]]:
+        """Return the most frequent delegations."""
+        names = hierarchy.classes
+        return [(names[at], names[delegate], number) for (at, delegate), number in self.delegations.most_common(10)]
+
+
+def _score(model: HierarchicalClassifier, X: Features, truth: sparse.csr_array, scores: Spool) -> _Tally:
+    """Compute the scores of all rows, some at a time, and count what is predicted."""
+    shared, guesses = np.zeros((2, len(model.hierarchy_)), dtype=np.int64)
+    f, delegations = np.empty(truth.shape[0]), Counter[tuple[int, int]]()
+    for raw, block in model.iterate_scores(X):
+        rows = slice(len(scores), len(scores) + len(block))
+        scores.append(block)
+        true, predicted = truth[rows].toarray(), block >= model.thresholds_
+        if len(true) < len(block):
+            raise ScoreError(f"X has more rows than Y, which has {truth.shape[0]:,}; expected the same.")
+        both = true & predicted
+        shared += both.sum(axis=0)
+        guesses += predicted.sum(axis=0)
+        sizes = (true[:, model.evaluated_].sum(axis=1), predicted[:, model.evaluated_].sum(axis=1))
+        f[rows] = _compute_f(both[:, model.evaluated_].sum(axis=1), sum(sizes))
+        delegations.update(_find_delegations(model, raw, predicted))
+    return _Tally(shared, guesses, f, delegations)
+
+
+def _compute_f(shared: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the F1 of rows; -1 for a row without any class, which has none."""
+    return np.where(sizes == 0, -1.0, 2 * shared / np.maximum(sizes, 1))
+
+
+def _find_delegations(
+    model: HierarchicalClassifier, raw: NDArray[np.float32], predicted: NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    """Yield each predicted class with its delegate, where that is another class."""
+    delegates = model.delegates(torch.from_numpy(raw)).numpy()
+    rows, columns = np.nonzero(predicted & model.evaluated_ & (delegates != np.arange(len(model.hierarchy_))))
+    return zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True)
+
+
+def _predict(scores: Spool, thresholds: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:
+    return (block >= thresholds for block in scores.blocks())
+
+
+def _measure_interval(outcome: metrics.Outcome, repeats: int | None, *, progress: bool) -> metrics.Interval:
+    """Return the AU(PRC) with its bootstrap interval; NaN bounds for a table too large to be drawn from."""
+    measure, cells = partial(metrics.auprc, classes=outcome.classes), math.prod(outcome.Y.shape)
+    if cells > metrics.CELLS_IN_MEMORY:
+        return metrics.Interval(measure(outcome.Y, outcome.scores), math.nan, math.nan)
+    resamples = repeats or int(np.clip(_CELLS // cells, 20, 200))
+    return metrics.bootstrap(measure, outcome.Y, outcome.scores, repeats=resamples, progress=progress)
 
 
 def _compute_figures(outcome: metrics.Outcome, measures: Sequence[Measure]) -> dict[str, float]:
@@ -163,45 +238,24 @@ def _compute_figures(outcome: metrics.Outcome, measures: Sequence[Measure]) -> d
     return figures | {"violations": float(metrics.violations(outcome.scores, outcome.hierarchy).number)}
 
 
-def _by_level(
-    model: HierarchicalClassifier,
-    Y: NDArray[np.bool_],
-    scores: NDArray[Any],
-    predicted: NDArray[np.bool_],
-) -> dict[int, LevelMetrics]:
-    hierarchy, evaluated = model.hierarchy_, model.evaluated_
-    areas = metrics.by_level(metrics.auprc, Y, scores, hierarchy, classes=evaluated)
-    hierarchical = metrics.by_level(metrics.hierarchical, Y, predicted, hierarchy, classes=evaluated)
+def _by_level(outcome: metrics.Outcome) -> dict[int, LevelMetrics]:
+    hierarchy, evaluated = outcome.hierarchy, outcome.classes
+    areas = metrics.by_level(metrics.auprc, outcome.Y, outcome.scores, hierarchy, classes=evaluated)
+    hierarchical = metrics.by_level(metrics.hierarchical, outcome.Y, outcome.predicted, hierarchy, classes=evaluated)
     sizes = Counter(hierarchy.depths[evaluated].tolist())
     return {level: LevelMetrics(sizes[level], areas[level], *hierarchical[level]) for level in areas}
 
 
-def _by_class(
-    model: HierarchicalClassifier,
-    Y: NDArray[np.bool_],
-    scores: NDArray[Any],
-    predicted: NDArray[np.bool_],
-) -> dict[str, ClassMetrics]:
-    chosen = np.flatnonzero(model.evaluated_ & Y.any(axis=0))
-    truth, said = Y[:, chosen], predicted[:, chosen]
-    areas = metrics.auprc(truth, np.asfortranarray(scores[:, chosen]), average=None)
-    shared, rows, guesses = (matrix.sum(axis=0) for matrix in (truth & said, truth, said))
+def _by_class(outcome: metrics.Outcome, evaluated: NDArray[np.bool_], tally: _Tally) -> dict[str, ClassMetrics]:
+    rows = np.bincount(outcome.Y.indices, minlength=len(outcome.hierarchy))
+    chosen = np.flatnonzero(evaluated & (rows > 0))
+    areas = metrics.auprc(outcome.Y, outcome.scores, classes=chosen, average=None)
+    shared, rows, guesses = (counts[chosen] for counts in (tally.shared, rows, tally.predicted))
     precision, recall, f = shared / np.maximum(guesses, 1), shared / rows, 2 * shared / (rows + guesses)
     columns = (rows.tolist(), areas.tolist(), precision.tolist(), recall.tolist(), f.tolist())
-    figures = {
-        model.hierarchy_.classes[at]: ClassMetrics(*row) for at, *row in zip(chosen.tolist(), *columns, strict=True)
-    }
+    names = outcome.hierarchy.classes
+    figures = {names[at]: ClassMetrics(*row) for at, *row in zip(chosen.tolist(), *columns, strict=True)}
     return dict(sorted(figures.items(), key=lambda item: -item[1].auprc))
-
-
-def _delegations(
-    model: HierarchicalClassifier, raw: torch.Tensor, predicted: NDArray[np.bool_]
-) -> list[tuple[str, str, int]]:
-    delegates = model.delegates(raw).numpy()
-    rows, columns = np.nonzero(predicted & model.evaluated_ & (delegates != np.arange(len(model.hierarchy_))))
-    counts = Counter(zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True))
-    names = model.hierarchy_.classes
-    return [(names[column], names[delegate], count) for (column, delegate), count in counts.most_common(10)]
 
 
 def _select_titles(model: HierarchicalClassifier, names: set[str]) -> dict[str, str]:
@@ -210,19 +264,16 @@ def _select_titles(model: HierarchicalClassifier, names: set[str]) -> dict[str, 
 
 
 def _choose_examples(
-    model: HierarchicalClassifier, X: Features, Y: NDArray[np.bool_], scores: NDArray[Any]
+    model: HierarchicalClassifier, X: Features, truth: sparse.csr_array, scores: Spool, f: NDArray[np.float64]
 ) -> list[Example]:
     """Choose rows from the best to the worst predicted one, most of them from the worst fifth."""
-    evaluated = np.flatnonzero(model.evaluated_)
-    truth, predicted = Y[:, evaluated], scores[:, evaluated] >= model.thresholds_[evaluated]
-    sizes = truth.sum(axis=1) + predicted.sum(axis=1)
-    f = 2 * (truth & predicted).sum(axis=1) / np.maximum(sizes, 1)
-    f[sizes == 0] = -1  # a row without any class has no F1: it is not an example
-    best_first = np.argsort(-f, kind="stable")[: int((sizes > 0).sum())]
+    best_first = np.argsort(-f, kind="stable")[: int((f >= 0).sum())]
     places = np.unique(np.multiply(_EXAMPLES, len(best_first) - 1).round().astype(int))
     chosen = best_first[places].tolist() if len(best_first) else []
-    names = _name_rows(X, len(Y))
-    return [_create_example(model, names[row], float(f[row]), Y[row], scores[row]) for row in chosen]
+    names = _name_rows(X, len(f))
+    return [
+        _create_example(model, names[row], float(f[row]), truth[[row]].toarray()[0], scores.row(row)) for row in chosen
+    ]
 
 
 def _create_example(

@@ -84,7 +84,7 @@ def test_one_threshold_for_all_is_the_best_of_all_thresholds(monkeypatch: pytest
     truth[:5] = False
     scores = (random.random((50, 12)) * 0.6 + truth * 0.4).astype(np.float32)
     counted = np.arange(12) > 1
-    monkeypatch.setattr("chmcnn.estimator._thresholds._CELLS", 7000)  # several blocks
+    monkeypatch.setattr("chmcnn.metrics._inputs._CELLS_AT_ONCE", 7000)  # several blocks
     found = tune_single_threshold(truth, scores, counted)
     at = found["hierarchical_f"]
     ours = metrics.hierarchical(truth, scores >= at, classes=counted).f

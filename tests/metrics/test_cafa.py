@@ -67,7 +67,7 @@ def test_the_best_f_of_one_class_is_the_best_f1() -> None:
 
 
 def test_bad_input_is_told() -> None:
-    with pytest.raises(ScoreError, match="The score in row 0, column 0 is -1.0; expected probabilities from 0 to 1"):
+    with pytest.raises(ScoreError, match=r"The score in row 0, column 0 is -1\.0; expected probabilities from 0 to 1"):
         fmax([[1, 0]], [[-1.0, 2.0]])
     with pytest.raises(ScoreError, match=r"information has shape \(1,\), but there are 2 classes"):
         smin([[1, 0]], [[0.1, 0.2]], [1])

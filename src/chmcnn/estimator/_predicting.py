@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -55,9 +56,13 @@ class Predictor:
 
     def iterate_proba(self, X: Features) -> Iterator[NDArray[np.float32]]:
         """Yield the coherent probabilities of some rows at a time: all of them need not fit into memory."""
-        check_is_fitted(self, "hierarchy_")
-        for block in self._split_rows(X, max(1, _CELLS // len(self.hierarchy_))):
-            yield self.predict_proba(block)
+        return (scores for _, scores in self.iterate_scores(X))
+
+    def iterate_scores(self, X: Features) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Yield probabilities before and after the correction, of some rows at a time."""
+        for block in self._split_rows(X, max(1, _CELLS // len(self._require_hierarchy()))):
+            raw = self.uncorrected_proba(block)
+            yield raw, self.correct(torch.from_numpy(raw)).numpy()
 
     def predict_top(
         self,
@@ -138,12 +143,32 @@ class Predictor:
         """Lowest score at which each class is predicted (classes,), by the parameter ``threshold``."""
         return self._find_thresholds(None)
 
-    def predict(self, X: Features, *, threshold: Threshold | None = None) -> NDArray[np.int8]:
+    @overload
+    def predict(
+        self, X: Features, *, threshold: Threshold | None = ..., sparse_output: Literal[False] = ...
+    ) -> NDArray[np.int8]: ...
+    @overload
+    def predict(
+        self, X: Features, *, threshold: Threshold | None = ..., sparse_output: Literal[True]
+    ) -> sparse.csr_array: ...
+    def predict(
+        self, X: Features, *, threshold: Threshold | None = None, sparse_output: bool = False
+    ) -> NDArray[np.int8] | sparse.csr_array:
         """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors.
 
-        ``threshold`` is used instead of the parameter of the model.
+        Parameters
+        ----------
+        X
+            Features.
+        threshold
+            Threshold instead of the parameter of the model.
+        sparse_output
+            Return a CSR matrix. Scores are computed some rows at a time: memory grows with the predicted labels.
         """
         thresholds = self._find_thresholds(threshold)
+        if sparse_output:
+            blocks = [sparse.csr_array((scores >= thresholds).astype(np.int8)) for scores in self.iterate_proba(X)]
+            return sparse.csr_array(sparse.vstack(blocks))
         return (self.predict_proba(X) >= thresholds).astype(np.int8)
 
     def predict_labels(

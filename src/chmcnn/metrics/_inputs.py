@@ -36,9 +36,14 @@ def iterate_rows(rows: int, cells: int) -> Iterator[slice]:
         yield slice(start, min(start + step, rows))
 
 
+def is_sparse(values: Matrix) -> bool:
+    """Whether values are a sparse matrix of scipy."""
+    return bool(sparse.issparse(values))
+
+
 def as_matrix(values: LabelsLike | ScoresLike) -> Matrix:
     """Convert a tensor on any device or anything array-like to an array; a sparse matrix stays sparse."""
-    if sparse.issparse(values):
+    if is_sparse(values):
         return values
     if hasattr(values, "detach"):
         tensor = values.detach().cpu()
@@ -70,7 +75,7 @@ def open_blocks(scores: ScoresLike) -> Iterator[Matrix]:
 def as_rows(scores: ScoresLike) -> Matrix:
     """Return one matrix whose rows can be selected, also from blocks: CSR if it is sparse."""
     blocks = list(open_blocks(scores))
-    if blocks and sparse.issparse(blocks[0]):
+    if blocks and is_sparse(blocks[0]):
         return sparse.csr_array(sparse.vstack(blocks))
     return blocks[0] if len(blocks) == 1 else np.concatenate([*blocks])
 
@@ -118,7 +123,7 @@ def select_classes(Y: Matrix, hierarchy: Hierarchy, classes: ArrayLike | None) -
 
 def as_labels(matrix: Matrix, columns: NDArray[np.int64] | None, what: str = "label") -> sparse.csr_array:
     """Return 0/1 labels (rows, columns) as a sorted boolean CSR matrix; dense ones are read some rows at a time."""
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return _compress(matrix, columns, what)
     chosen = sparse.csr_array(matrix if columns is None else matrix[:, columns])
     if not chosen.has_canonical_format:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from chmcnn._wording import count, wrong_shape
 from chmcnn.errors import ScoreError
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
+    from scipy import sparse
 
     from chmcnn._typing import LabelsLike, ScoresLike
 
@@ -84,10 +84,10 @@ class ScoreBlocks:
         start = 0
         for number, matrix in enumerate(_inputs.open_blocks(self.scores)):
             self._check_block(matrix, number)
-            is_sparse = sparse.issparse(matrix)
-            matrix = matrix.tocsr() if is_sparse else matrix  # noqa: PLW2901 -- the same block
-            for rows in _inputs.iterate_rows(matrix.shape[0], max(cells, self.width) if is_sparse else cells):
-                block = matrix[rows].toarray() if is_sparse else matrix[rows]
+            packed = _inputs.is_sparse(matrix)
+            matrix = matrix.tocsr() if packed else matrix  # noqa: PLW2901 -- the same block
+            for rows in _inputs.iterate_rows(matrix.shape[0], max(cells, self.width) if packed else cells):
+                block = matrix[rows].toarray() if packed else matrix[rows]
                 first = start + rows.start
                 values = self.check(_inputs.take_columns(block, self.columns), first, self.columns)
                 yield slice(first, start + rows.stop), values

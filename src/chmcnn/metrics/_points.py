@@ -35,8 +35,7 @@ def count_together(pairs: Pairs, *, ties: bool = False) -> Points:
     first = _find_first(labels)
     counted = _count(labels[first], pairs, apart=False, ties=ties)
     cells = pairs.truth.shape[0] * pairs.truth.shape[1]
-    points = (labels[first], len(labels) - first, cells - counted.under, cells - counted.up_to, counted.below)
-    return Points(*(part[::-1] for part in points))
+    return _descend(labels[first], len(labels) - first, cells - counted.under, cells - counted.up_to, counted.below)
 
 
 def count_apart(pairs: Pairs, *, ties: bool = False) -> Iterator[tuple[int, Points]]:
@@ -53,12 +52,16 @@ def count_apart(pairs: Pairs, *, ties: bool = False) -> Iterator[tuple[int, Poin
     group = keys.real.astype(np.int64)
     cells = pairs.truth.shape[0] * (group + 1)  # of the class and of all classes before it
     true_positives = np.cumsum(sizes[classes])[group] - first
-    points = (keys.imag, true_positives, cells - counted.under, cells - counted.up_to, counted.below)
+    parts = (keys.imag, true_positives, cells - counted.under, cells - counted.up_to, counted.below)
     ends = np.searchsorted(group, np.arange(len(classes)), side="right").tolist()
     start = 0
     for at, end in zip(classes.tolist(), ends, strict=True):
-        yield at, Points(*(part[start:end][::-1] for part in points))
+        yield at, _descend(*(part[start:end] for part in parts))
         start = end
+
+
+def _descend(*parts: NDArray[Any]) -> Points:
+    return Points(*(part[::-1] for part in parts))
 
 
 class _Counted(NamedTuple):

@@ -163,4 +163,6 @@ def _leave_out(pairs: Pairs, before: sparse.csr_array) -> Pairs:
 
 def _divide(parts: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.float64]:
     """Divide, with 0 where there is nothing to divide by."""
-    return np.divide(parts, wholes, out=np.zeros(parts.shape), where=wholes > 0)
+    shares = np.zeros(parts.shape)
+    np.divide(parts, wholes, out=shares, where=wholes > 0)
+    return shares

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from scipy import sparse
 
-from chmcnn.metrics._inputs import as_matrix, is_matrix, require_rereadable, select_classes
+from chmcnn.metrics._inputs import as_matrix, is_matrix, is_sparse, require_rereadable, select_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +53,9 @@ def by_class(
     {'a': 1.0, 'b': 0.5}
     """
     truth, values, selected = _prepare(Y, scores, hierarchy, classes)
-    truth = sparse.csc_array(truth) if sparse.issparse(truth) else np.asfortranarray(truth)
+    truth = sparse.csc_array(truth) if is_sparse(truth) else np.asfortranarray(truth)
     if is_matrix(values):  # measures read one column at a time
-        values = sparse.csc_array(values) if sparse.issparse(values) else np.asfortranarray(values)
+        values = sparse.csc_array(values) if is_sparse(values) else np.asfortranarray(values)
     return {hierarchy.classes[at]: measure(truth, values, classes=[at]) for at in np.flatnonzero(selected).tolist()}
 
 

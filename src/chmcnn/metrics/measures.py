@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chmcnn._io import user_code
-from chmcnn._wording import nearest
+from chmcnn._wording import count, nearest
 from chmcnn.errors import ChmcnnError, ScoreError
 from chmcnn.metrics import at_k, cafa, calibration, leaves, ranking, sets
+from chmcnn.metrics._inputs import as_rows, is_matrix, is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from chmcnn._typing import LabelsLike
+    from chmcnn._typing import LabelsLike, ScoresLike
     from chmcnn.hierarchy import Hierarchy
 
 COMMON_K = (1, 3, 5, 10)
 """The k of ``precision@k`` and ``recall@k`` that results of comparisons always have."""
+CELLS_IN_MEMORY = 1 << 26
+"""Scores in blocks are put together, for what needs all at once, up to this number of cells (rows, classes)."""
 _LOSSES = ("_error", "_loss", "_distance")
 """Names of functions end like this if lower is better, as in scikit-learn."""
 
@@ -34,9 +37,9 @@ _LOSSES = ("_error", "_loss", "_distance")
 class Outcome:
     """What a measure may look at."""
 
-    Y: NDArray[np.bool_]  # (rows, classes) true labels with all ancestors
-    scores: NDArray[np.floating]  # (rows, classes) coherent
-    predicted: NDArray[np.bool_]  # (rows, classes) at or above the thresholds
+    Y: LabelsLike  # (rows, classes) 0/1 matrix of true labels with all ancestors, dense or sparse
+    scores: ScoresLike  # (rows, classes) coherent: a matrix, or a function that returns its blocks
+    predicted: LabelsLike  # (rows, classes) at or above the thresholds, in the same form
     hierarchy: Hierarchy
     classes: NDArray[np.bool_] | None = None  # which classes count; None: all
     information: ArrayLike | None = None  # of each class
@@ -164,11 +167,11 @@ MEASURE_NAMES = (*MEASURES, *(f"{name}@5" for name in _FAMILIES))
 def find_measure(wanted: str | Callable[..., float] | Measure) -> Measure:
     """Return a measure by its name, by ``module:function``, or of a function.
 
-    A function of the user is called with the true labels and the scores (rows, classes). If its second parameter is
-    called ``y_pred`` or ``predicted``, it gets the predicted labels instead. Parameters called ``hierarchy``,
-    ``classes`` (a mask of the classes that count), ``information`` and ``known`` get these. It returns a number. Higher
-    is better, unless it has the attribute ``higher_is_better = False``, or its name ends in ``_error``, ``_loss`` or
-    ``_distance``. Its attribute ``title`` is its name in tables.
+    A function of the user is called with the true labels and the scores (rows, classes), as arrays. If its second
+    parameter is called ``y_pred`` or ``predicted``, it gets the predicted labels instead. Parameters called
+    ``hierarchy``, ``classes`` (a mask of the classes that count), ``information`` and ``known`` get these. It returns a
+    number. Higher is better, unless it has the attribute ``higher_is_better = False``, or its name ends in ``_error``,
+    ``_loss`` or ``_distance``. Its attribute ``title`` is its name in tables.
 
     Examples
     --------
@@ -250,9 +253,23 @@ def _adapt(function: Callable[..., Any], path: str) -> Callable[[Outcome], float
 
     def compute(outcome: Outcome) -> float:
         answers = outcome.predicted if second in ("y_pred", "predicted") else outcome.scores
-        value = function(outcome.Y, answers, **{name: getattr(outcome, name) for name in keywords})
+        arrays = _as_array(outcome.Y, outcome, path), _as_array(answers, outcome, path)
+        value = function(*arrays, **{name: getattr(outcome, name) for name in keywords})
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             raise ChmcnnError(f"{path!r} returns a {type(value).__name__}; expected a number.")
         return float(value)
 
     return compute
+
+
+def _as_array(values: LabelsLike | ScoresLike, outcome: Outcome, path: str) -> NDArray[Any]:
+    """Return labels or scores as an array for a function of the user; refuse to put too many blocks together."""
+    rows, classes = outcome.Y.shape
+    if not is_matrix(outcome.scores) and rows * classes > CELLS_IN_MEMORY:
+        raise ChmcnnError(
+            f"{path!r} needs all scores at once, but {count(rows, 'row')} of {count(classes, 'class')} are more than "
+            f"the {CELLS_IN_MEMORY:,} cells that are kept in memory; evaluate fewer rows, or leave this measure out."
+        )
+    matrix = as_rows(values)
+    array: NDArray[Any] = matrix.toarray() if is_sparse(matrix) else matrix
+    return array

@@ -10,13 +10,12 @@ import numpy as np
 from chmcnn.errors import ScoreError
 from chmcnn.metrics._inputs import require_rereadable
 from chmcnn.metrics._pairs import pair_scores
-from chmcnn.metrics._points import count_apart, count_together
+from chmcnn.metrics._points import Points, count_apart, count_together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike, ScoresLike
-    from chmcnn.metrics._points import Points
 
 Average = Literal["micro", "macro", "weighted"]
 
@@ -113,6 +112,20 @@ def precision_recall_curve(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayL
     thresholds, true_positives, predicted, *_ = count_together(pair_scores(Y, scores, classes))
     positives = max(int(true_positives[-1]), 1) if len(true_positives) else 1
     return Curve(true_positives / predicted, true_positives / positives, thresholds)
+
+
+def points_by_class(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> dict[int, Points]:
+    """Points of the precision-recall curve of each class that has a positive row, by the position of the class.
+
+    >>> points = points_by_class([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]])
+    >>> points[1].thresholds, points[1].true_positives, points[1].predicted
+    (array([0.7]), array([1]), array([2]))
+    """
+    require_rereadable(scores)
+    pairs = pair_scores(Y, scores, classes)
+    columns = pairs.blocks.columns
+    found = count_apart(pairs, ties=True)
+    return {at if columns is None else int(columns[at]): points for at, points in found}
 
 
 def _average_precision(points: Points) -> float:
