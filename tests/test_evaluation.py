@@ -1,11 +1,13 @@
 import copy
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
-from chmcnn import CHMCNNClassifier, metrics
+from chmcnn import CHMCNNClassifier, ChmcnnError, ScoreError, metrics
 from chmcnn._io.strict_json import dumps
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.evaluation import Evaluation, evaluate
@@ -98,3 +100,34 @@ def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
     examples = evaluate(strict, TEST.X[:5], truth | (np.arange(5) == 2)[:, None], "test", repeats=1).examples
     assert [(example.row, example.f) for example in examples] == [("row 2", 0.0)]
     assert {each.verdict for each in examples[0].answers} == {"missed"}
+
+
+def test_a_large_table_has_the_same_figures_but_no_interval(
+    model: CHMCNNClassifier, evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("chmcnn.metrics.CELLS_IN_MEMORY", "chmcnn.metrics.measures.CELLS_IN_MEMORY"):
+        monkeypatch.setattr(name, 100)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 60)
+    monkeypatch.setattr("chmcnn._io.spool._BYTES_AT_ONCE", 300)
+    large = evaluate(model, TEST.X, sparse.csr_array(TEST.Y), "test")
+    assert math.isnan(large.auprc.low)
+    cells = f"{TEST.Y.shape[0] * 12:,}"
+    assert large.describe_interval() == f"not computed: {cells} cells"
+    assert large.facts()["auprc"]["interval"] == f"not computed: {cells} cells"
+    assert "interval" not in evaluation.facts()["auprc"]
+    assert large.auprc.value == pytest.approx(evaluation.auprc.value)
+    assert large.figures == pytest.approx(evaluation.figures)
+    assert large.delegations == evaluation.delegations
+    assert set(large.by_class) == set(evaluation.by_class)
+    for name, figures in large.by_class.items():
+        assert figures.auprc == pytest.approx(evaluation.by_class[name].auprc)
+    assert [(each.row, each.f) for each in large.examples] == [(each.row, each.f) for each in evaluation.examples]
+    with pytest.raises(ChmcnnError, match="needs all scores at once"):
+        evaluate(model, TEST.X, TEST.Y, "test", measures=[metrics.find_measure("sklearn.metrics:coverage_error")])
+
+
+def test_features_and_labels_of_different_rows_are_told(model: CHMCNNClassifier) -> None:
+    with pytest.raises(ScoreError, match="X has more rows than Y, which has 3"):
+        evaluate(model, TEST.X, TEST.Y[:3], "test")
+    with pytest.raises(ScoreError, match="The blocks of scores have only 3 rows"):
+        evaluate(model, TEST.X[:3], TEST.Y, "test")

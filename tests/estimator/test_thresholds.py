@@ -4,15 +4,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import f1_score
 from tests.estimator.models import DATA, QUICK, fitted
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, metrics
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, ScoreError, metrics
+from chmcnn.constraint import max_constraint
 from chmcnn.datasets.synthetic import learnable, random_hierarchy
 from chmcnn.errors import ModelError
 from chmcnn.estimator._model_files import _restore_thresholds
-from chmcnn.estimator._thresholds import tune_single_threshold, tune_thresholds
+from chmcnn.estimator._thresholds import tune, tune_single_threshold, tune_thresholds
 
 
 def test_the_best_f1_of_each_class_is_found() -> None:
@@ -98,6 +100,35 @@ def test_one_threshold_for_all_is_the_best_of_all_thresholds(monkeypatch: pytest
         "hierarchical_f": 0.5,
         "fmax": 0.5,
     }
+
+
+def test_blocks_and_sparse_labels_have_the_same_thresholds() -> None:
+    hierarchy = random_hierarchy(30, edges=40, depth=4)
+    random = np.random.default_rng(2)
+    truth = hierarchy.close(random.random((90, 30)) < 0.05)
+    raw = torch.tensor((random.random((90, 30)) * 0.7 + truth * 0.2).round(2), dtype=torch.float32)
+    scores = max_constraint(raw, hierarchy).numpy()
+    counted = np.arange(30) != 3
+    whole = tune(truth, scores, hierarchy, counted)
+    blocks = tune(sparse.csr_array(truth), lambda: iter(np.split(scores, [1, 40, 40])), hierarchy, counted)
+    assert all(np.array_equal(whole[name], blocks[name]) for name in ("tune", "hierarchical_f", "fmax"))
+    with pytest.raises(ScoreError, match="can be read only once"):
+        tune_thresholds(truth, iter([scores]), hierarchy)
+
+
+def test_sparse_predictions_are_the_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted()
+    expected = model.predict(DATA.test.X, threshold=0.3)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 40)  # several blocks
+    found = model.predict(DATA.test.X, threshold=0.3, sparse_output=True)
+    assert isinstance(found, sparse.csr_array)
+    assert (found.dtype, found.nnz) == (expected.dtype, expected.sum())
+    assert np.array_equal(found.toarray(), expected)
+    blocks = list(model.iterate_scores(DATA.test.X))
+    assert len(blocks) > 1
+    raw, scores = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    np.testing.assert_allclose(raw, model.uncorrected_proba(DATA.test.X), rtol=1e-5)
+    assert np.array_equal(scores, model.correct(torch.from_numpy(raw)).numpy())
 
 
 def test_a_threshold_changes_after_training_and_is_saved(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
 from chmcnn import ChmcnnError, Hierarchy, ScoreError, metrics
@@ -114,6 +115,18 @@ def test_what_is_no_measure_is_refused(wanted: Any, told: str) -> None:
 def test_a_function_must_return_a_number() -> None:
     with pytest.raises(ChmcnnError, match=r"no_number' returns a tuple; expected a number"):
         find_measure(no_number).compute(OUTCOME)
+
+
+def test_a_function_gets_arrays_of_sparse_labels_and_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = Outcome(sparse.csr_array(TRUTH), lambda: iter([SCORES[:3], SCORES[3:]]), lambda: [SCORES >= 0.5], TREE)
+    assert find_measure(edit_distance).compute(blocks) == find_measure(edit_distance).compute(OUTCOME)
+    ours = find_measure("sklearn.metrics:label_ranking_average_precision_score")
+    assert ours.compute(blocks) == ours.compute(OUTCOME)
+    monkeypatch.setattr("chmcnn.metrics.measures.CELLS_IN_MEMORY", 99)
+    assert find_measure("auprc").compute(blocks) == metrics.auprc(TRUTH, SCORES)
+    assert np.isfinite(ours.compute(OUTCOME))
+    with pytest.raises(ChmcnnError, match=r"score' needs all scores at once, but 20 rows of 5 classes are more"):
+        ours.compute(blocks)
 
 
 def test_information_is_asked_for_where_it_is_needed() -> None:

@@ -1,13 +1,22 @@
 """What holds of measures on hierarchies of every shape."""
 
+from collections.abc import Callable
+from dataclasses import astuple, is_dataclass
+from functools import partial
+from typing import Any
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
 from tests.strategies import hierarchies, labels, scores
 
-from chmcnn import metrics
+from chmcnn import Hierarchy, ScoreError, metrics
 from chmcnn.constraint import max_constraint
+from chmcnn.metrics import _inputs
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -60,3 +69,84 @@ def test_the_mean_over_classes_is_that_of_classes_with_a_row(data: st.DataObject
     known = [area for area in each.values() if not np.isnan(area)]
     expected = np.mean(known) if known else np.nan
     assert metrics.cmap(truth, raw) == pytest.approx(expected, nan_ok=True)
+
+
+Measured = Callable[[Any, Any], Any]
+
+
+def list_measures(hierarchy: Hierarchy, known: Any, classes: NDArray[np.int64]) -> list[tuple[Measured, bool]]:
+    """All measures with their options, and whether they take predicted labels."""
+    weights = np.linspace(0.1, 3, len(hierarchy))
+    averages = ("micro", "macro", "weighted", None)
+    areas = [partial(metrics.auprc, average=each, interpolate=how) for each in averages for how in (False, True)]
+    of_scores: list[Any] = [
+        *areas,
+        metrics.precision_recall_curve,
+        metrics.points_by_class,
+        partial(metrics.sweep, steps=7),
+        metrics.fmax,
+        partial(metrics.fmax, steps=2),
+        partial(metrics.fmax, information=weights, known=known),
+        partial(metrics.smin, information=weights),
+        partial(metrics.precision_at_k, k=1),
+        partial(metrics.recall_at_k, k=1),
+        metrics.r_precision,
+        metrics.calibration_error,
+    ]
+    of_labels: list[Any] = [
+        *(partial(metrics.hierarchical, average=each) for each in ("micro", "macro")),
+        *(partial(metrics.jaccard, average=each) for each in ("micro", "macro")),
+        metrics.exact_match,
+        metrics.hamming,
+    ]
+    others: list[Any] = [
+        lambda Y, scores: metrics.leaf_accuracy(Y, scores, hierarchy),
+        lambda Y, scores: metrics.mistake_severity(Y, scores, hierarchy),
+        lambda _, scores: metrics.violations(scores, hierarchy, classes=classes),
+        lambda Y, scores: metrics.by_class(metrics.auprc, Y, scores, hierarchy),
+        lambda Y, scores: metrics.by_level(metrics.fmax, Y, scores, hierarchy, classes=classes),
+        lambda Y, scores: metrics.bootstrap(metrics.auprc, Y, scores, repeats=3),
+    ]
+    chosen = [(measure, True) for measure in of_labels] + [(measure, False) for measure in of_scores]
+    selected = [(partial(measure, classes=classes), is_labels) for measure, is_labels in chosen]
+    return [*chosen, *selected, *((measure, False) for measure in others)]
+
+
+def flatten(result: Any) -> list[Any]:
+    """All numbers of a result."""
+    parts = astuple(result) if is_dataclass(result) and not isinstance(result, type) else result
+    parts = [*parts, *parts.values()] if isinstance(parts, dict) else parts
+    nested = isinstance(parts, tuple | list | np.ndarray)
+    return [number for part in parts for number in flatten(part)] if nested else [parts]
+
+
+def outcome(measure: Measured, Y: Any, answers: Any) -> Any:
+    """What a measure says, or why it says nothing."""
+    try:
+        return flatten(measure(Y, answers))
+    except ScoreError as error:
+        return [str(error)]
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data(), ties=st.booleans(), kind=st.sampled_from([np.float32, np.float64]), cells=st.integers(1, 60))
+def test_no_partition_into_blocks_changes_a_measure_in_its_last_digit(
+    data: st.DataObject, ties: bool, kind: type[np.floating], cells: int
+) -> None:
+    hierarchy, rows = data.draw(hierarchies()), 9
+    truth, known = (data.draw(labels(hierarchy, rows)).numpy() for _ in range(2))
+    raw = data.draw(scores(hierarchy, rows, ties=ties)).numpy().astype(kind)
+    cuts = sorted(data.draw(st.lists(st.integers(0, rows), max_size=4)))
+    classes = np.array(data.draw(st.lists(st.integers(0, len(hierarchy) - 1), min_size=1, max_size=5)))
+    for measure, takes_labels in list_measures(hierarchy, known, classes):
+        answers = raw >= 0.5 if takes_labels else raw
+        whole = outcome(measure, truth, answers)
+        blocks = np.split(answers, cuts)
+        with mock.patch.object(_inputs, "_CELLS_AT_ONCE", cells):
+            for Y, given_scores in (
+                (truth, blocks),
+                (sparse.csr_array(truth), lambda parts=blocks: iter(parts)),
+                (sparse.csr_matrix(truth.astype(np.int8)), answers),
+                (sparse.csc_array(truth), [sparse.csr_array(block) for block in blocks]),
+            ):
+                np.testing.assert_array_equal(np.array(outcome(measure, Y, given_scores)), np.array(whole))
