@@ -5,6 +5,7 @@ See `chmcnn.constraint`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from chmcnn._wording import wrong_shape
 from chmcnn.constraint import _delegates
+from chmcnn.constraint._fused import fused_loss
 from chmcnn.constraint._indexed import IndexedHierarchy, index_hierarchy
 from chmcnn.errors import ChmcnnError, LabelError, ScoreError
 
@@ -131,15 +133,38 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
         if checks_values:
             _check_labels(y, indexed)
         y = max_constraint(y.float(), indexed, validate=False)
-    index, is_valid = _delegates.find_delegates(logits, y, indexed)
-    if checks_values and not is_valid:
-        _check_values("Logits", logits, torch.isfinite, indexed)
-        _check_labels(y, indexed)
-        _check_ancestors(y, index, indexed)
+    differentiable = partial(
+        _loss_by_delegates, y=y, hierarchy=indexed, weight=weight, mask=mask, reduction=reduction, validate=checks_values
+    )
+    if reduction != "none" and not torch.compiler.is_compiling():
+        fused = fused_loss(
+            logits, y, indexed, weight=weight, mask=mask, mean=reduction == "mean", differentiable=differentiable
+        )
+        if fused and (fused[1] or not checks_values):
+            return fused[0]
+    return differentiable(logits)
+
+
+def _loss_by_delegates(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
+    logits: Tensor,
+    *,
+    y: Tensor,
+    hierarchy: IndexedHierarchy,
+    weight: Tensor | None,
+    mask: Tensor | None,
+    reduction: Reduction,
+    validate: bool,
+) -> Tensor:
+    """Compute the loss in operators of torch, for any device, precision and derivative."""
+    index, is_valid = _delegates.find_delegates(logits, y, hierarchy)
+    if validate and not is_valid:
+        _check_values("Logits", logits, torch.isfinite, hierarchy)
+        _check_labels(y, hierarchy)
+        _check_ancestors(y, index, hierarchy)
     delegated = logits.gather(-1, index)
     if delegated.dtype in {torch.float16, torch.bfloat16}:
         delegated = delegated.float()
-    if mask is not None and not checks_values:
+    if mask is not None and not validate:
         delegated = delegated.where(mask, 0)  # an infinite loss of an excluded class must not count either
     scale = _loss_scale(weight, mask, delegated.dtype, mean=reduction == "mean")
     return F.binary_cross_entropy_with_logits(delegated, y.to(delegated.dtype), weight=scale, reduction=reduction)
