@@ -43,8 +43,8 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
     if not _is_available(logits, y, weight):
         return None
     try:
-        rows = logits.detach().reshape(-1, logits.shape[-1]).contiguous().numpy()
-        labels = _to_array(y.reshape(rows.shape))
+        rows = np.ascontiguousarray(logits.detach().numpy()).reshape(-1, logits.shape[-1])
+        labels = _to_array(y).reshape(rows.shape)
         weights, counted = _combine(weight, mask, rows.shape[1])
     except RuntimeError:  # a tensor has no memory of its own
         return None
@@ -53,7 +53,7 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
     is_valid = _kernel.loss_and_gradient(
         rows.view(np.int32), labels, weights, factor, hierarchy.narrow, losses, gradient
     )
-    known = float(losses.sum()), torch.from_numpy(gradient).reshape(logits.shape)
+    known = losses.sum(), gradient.reshape(logits.shape)
     return _KnownGradient.apply(logits, *known, differentiable), is_valid
 
 
@@ -64,16 +64,16 @@ def _is_available(logits: Tensor, y: Tensor, weight: Tensor | None) -> bool:
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
-        and not any(tensor.requires_grad for tensor in (y, weight) if tensor is not None)
+        and not y.requires_grad
+        and (weight is None or not weight.requires_grad)
         and forward_ad.unpack_dual(logits).tangent is None
     )
 
 
 def _to_array(y: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
     """Return labels in one of the types that the loop is compiled for."""
-    if y.dtype == torch.bool:
-        return y.contiguous().view(torch.uint8).numpy()
-    return y.detach().float().contiguous().numpy()
+    array = y.detach().numpy() if y.dtype == torch.bool else y.detach().float().numpy()
+    return np.ascontiguousarray(array).view(np.uint8 if array.dtype == np.bool_ else np.float32)
 
 
 def _combine(weight: Tensor | None, mask: Tensor | None, classes: int) -> tuple[NDArray[np.float32], int]:
@@ -89,11 +89,15 @@ class _KnownGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: FunctionCtx, logits: Tensor, loss: float, gradient: Tensor, differentiable: Callable[[Tensor], Tensor]
+        ctx: FunctionCtx,
+        logits: Tensor,
+        loss: np.float64,
+        gradient: NDArray[np.float32],
+        differentiable: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        ctx.save_for_backward(logits, gradient)
+        ctx.save_for_backward(logits, torch.from_numpy(gradient))
         ctx.differentiable = differentiable  # type: ignore[attr-defined]
-        return torch.tensor(loss, dtype=logits.dtype)
+        return torch.from_numpy(np.array(loss, np.float32))
 
     @staticmethod
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
