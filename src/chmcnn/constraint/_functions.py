@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 Reduction = Literal["mean", "sum", "none"]
+_REDUCTIONS = get_args(Reduction)
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -172,13 +173,15 @@ def _loss_by_delegates(  # noqa: PLR0913 -- the options of `mc_loss`, as keyword
 
 def check_options(hierarchy: IndexedHierarchy, weight: Tensor | None, mask: Tensor | None, reduction: str) -> None:
     """Check the options of the loss that do not change from call to call."""
-    if reduction not in get_args(Reduction):
-        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
+    if reduction not in _REDUCTIONS:
+        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, _REDUCTIONS))}.")
     expected = hierarchy.base_keys.shape
-    for name, value in {"weight": weight, "mask": mask}.items():
-        if value is not None and not isinstance(value, Tensor):
+    for name, value in (("weight", weight), ("mask", mask)):
+        if value is None:
+            continue
+        if not isinstance(value, Tensor):
             raise ChmcnnError(f"{name} is of type {type(value).__name__}; expected a torch.Tensor.")
-        if value is not None and value.shape != expected:
+        if value.shape != expected:
             raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected {tuple(expected)}, one per class.")
     if mask is not None and mask.dtype != torch.bool:
         raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, True for the classes that count.")

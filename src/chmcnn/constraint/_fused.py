@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from chmcnn.constraint import _delegates
+from chmcnn.constraint._threads import all_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +51,12 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
         return None
     factor = np.float32(1 / max(len(rows) * counted, 1) if mean else 1)
     losses, gradient = np.empty(len(rows)), np.empty_like(rows)
-    is_valid = _kernel.loss_and_gradient(
-        rows.view(np.int32), labels, weights, factor, hierarchy.narrow, losses, gradient
-    )
+    loop, bits, indices = _kernel.loss_and_gradient, rows.view(np.int32), hierarchy.narrow
+
+    def compute(part: slice) -> bool:
+        return loop(bits[part], labels[part], weights, factor, indices, losses[part], gradient[part])
+
+    is_valid = all_blocks(compute, *rows.shape)
     known = losses.sum(), gradient.reshape(logits.shape)
     return _KnownGradient.apply(logits, *known, differentiable), is_valid
 
@@ -72,8 +76,9 @@ def _is_available(logits: Tensor, y: Tensor, weight: Tensor | None) -> bool:
 
 def _to_array(y: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
     """Return labels in one of the types that the loop is compiled for."""
-    array = y.detach().numpy() if y.dtype == torch.bool else y.detach().float().numpy()
-    return np.ascontiguousarray(array).view(np.uint8 if array.dtype == np.bool_ else np.float32)
+    if y.dtype == torch.bool:
+        return np.ascontiguousarray(y.numpy()).view(np.uint8)
+    return np.ascontiguousarray(y.float().numpy())
 
 
 def _combine(weight: Tensor | None, mask: Tensor | None, classes: int) -> tuple[NDArray[np.float32], int]:
@@ -97,7 +102,8 @@ class _KnownGradient(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(logits, torch.from_numpy(gradient))
         ctx.differentiable = differentiable  # type: ignore[attr-defined]
-        return torch.from_numpy(np.array(loss, np.float32))
+        with np.errstate(over="ignore"):  # a sum beyond the largest number is infinite
+            return torch.from_numpy(np.array(loss, np.float32))
 
     @staticmethod
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
