@@ -88,7 +88,7 @@ def highest_scores(scores: Tensor, hierarchy: IndexedHierarchy) -> tuple[Tensor,
     None where the compiled loop is not available: without numba, in half precision, on an accelerator, while a model is
     traced, and for a placeholder of a tensor, as inside torch.func.vmap.
     """
-    if _kernel is None or scores.device.type != "cpu" or scores.dtype not in _COMPILED_DTYPES or _is_tracing():
+    if _kernel is None or scores.device.type != "cpu" or scores.dtype not in _COMPILED_DTYPES or is_tracing():
         return None
     rows = scores.reshape(-1, scores.shape[-1]).contiguous()
     try:
@@ -130,5 +130,6 @@ def _as_comparable(keys: Tensor) -> Tensor:
     return keys.view(torch.float64) if keys.device.type == "cpu" else keys
 
 
-def _is_tracing() -> bool:
+def is_tracing() -> bool:
+    """Whether a model is traced: what is not an operator of torch would become a constant."""
     return bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]

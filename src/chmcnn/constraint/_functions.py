@@ -5,6 +5,7 @@ See `chmcnn.constraint`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from chmcnn._wording import wrong_shape
 from chmcnn.constraint import _delegates
+from chmcnn.constraint._fused import fused_loss
 from chmcnn.constraint._indexed import IndexedHierarchy, index_hierarchy
 from chmcnn.errors import ChmcnnError, LabelError, ScoreError
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 Reduction = Literal["mean", "sum", "none"]
+_REDUCTIONS = get_args(Reduction)
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -131,15 +134,38 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
         if checks_values:
             _check_labels(y, indexed)
         y = max_constraint(y.float(), indexed, validate=False)
-    index, is_valid = _delegates.find_delegates(logits, y, indexed)
-    if checks_values and not is_valid:
-        _check_values("Logits", logits, torch.isfinite, indexed)
-        _check_labels(y, indexed)
-        _check_ancestors(y, index, indexed)
+    differentiable = partial(
+        _loss_by_delegates, y=y, hierarchy=indexed, weight=weight, mask=mask, reduction=reduction, validate=checks_values
+    )
+    if reduction != "none" and not torch.compiler.is_compiling():
+        fused = fused_loss(
+            logits, y, indexed, weight=weight, mask=mask, mean=reduction == "mean", differentiable=differentiable
+        )
+        if fused and (fused[1] or not checks_values):
+            return fused[0]
+    return differentiable(logits)
+
+
+def _loss_by_delegates(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
+    logits: Tensor,
+    *,
+    y: Tensor,
+    hierarchy: IndexedHierarchy,
+    weight: Tensor | None,
+    mask: Tensor | None,
+    reduction: Reduction,
+    validate: bool,
+) -> Tensor:
+    """Compute the loss in operators of torch, for any device, precision and derivative."""
+    index, is_valid = _delegates.find_delegates(logits, y, hierarchy)
+    if validate and not is_valid:
+        _check_values("Logits", logits, torch.isfinite, hierarchy)
+        _check_labels(y, hierarchy)
+        _check_ancestors(y, index, hierarchy)
     delegated = logits.gather(-1, index)
     if delegated.dtype in {torch.float16, torch.bfloat16}:
         delegated = delegated.float()
-    if mask is not None and not checks_values:
+    if mask is not None and not validate:
         delegated = delegated.where(mask, 0)  # an infinite loss of an excluded class must not count either
     scale = _loss_scale(weight, mask, delegated.dtype, mean=reduction == "mean")
     return F.binary_cross_entropy_with_logits(delegated, y.to(delegated.dtype), weight=scale, reduction=reduction)
@@ -147,13 +173,15 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
 
 def check_options(hierarchy: IndexedHierarchy, weight: Tensor | None, mask: Tensor | None, reduction: str) -> None:
     """Check the options of the loss that do not change from call to call."""
-    if reduction not in get_args(Reduction):
-        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, get_args(Reduction)))}.")
+    if reduction not in _REDUCTIONS:
+        raise ChmcnnError(f"reduction is {reduction!r}; expected one of {', '.join(map(repr, _REDUCTIONS))}.")
     expected = hierarchy.base_keys.shape
-    for name, value in {"weight": weight, "mask": mask}.items():
-        if value is not None and not isinstance(value, Tensor):
+    for name, value in (("weight", weight), ("mask", mask)):
+        if value is None:
+            continue
+        if not isinstance(value, Tensor):
             raise ChmcnnError(f"{name} is of type {type(value).__name__}; expected a torch.Tensor.")
-        if value is not None and value.shape != expected:
+        if value.shape != expected:
             raise ChmcnnError(f"{name} has shape {tuple(value.shape)}; expected {tuple(expected)}, one per class.")
     if mask is not None and mask.dtype != torch.bool:
         raise ChmcnnError(f"mask is of type {mask.dtype}; expected torch.bool, True for the classes that count.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
@@ -70,6 +71,19 @@ class IndexedHierarchy(torch.nn.Module):
     def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The tensors, in the order in which the compiled loop takes them."""
         return self.base_keys, self.class_by_rank, self.edge_parents, self.edge_children
+
+    @cached_property
+    def narrow(self) -> tuple[NDArray[np.int32], ...]:
+        """Arrays for the compiled loop of the loss: the rank of each class, the edges, and the parents from the top down.
+
+        Indices of 32 bits halve what the loop reads.
+        """
+        ranks, top_down = np.empty(len(self.classes), np.int32), self.arrays["class_by_rank"][::-1]
+        ranks[top_down] = np.arange(len(ranks))[::-1]
+        parents, children = (self.arrays[name].astype(np.int32) for name in ("edge_parents", "edge_children"))
+        is_parent = np.zeros(len(ranks), np.bool_)
+        is_parent[parents] = True
+        return ranks, parents, children, top_down[is_parent[top_down]].astype(np.int32)
 
     def levels(self, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the parents of each level, as an index into a (classes, rows) tensor, and its children."""

@@ -1,0 +1,116 @@
+"""Loss and gradient in one pass over the rows, where a compiled loop can compute them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from chmcnn.constraint import _delegates
+from chmcnn.constraint._threads import all_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+    from torch.autograd.function import FunctionCtx
+
+    from chmcnn.constraint._indexed import IndexedHierarchy
+
+_kernel: ModuleType | None = import_module("chmcnn.constraint._loss_kernel") if _delegates.is_compiled() else None
+
+
+def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
+    logits: Tensor,
+    y: Tensor,
+    hierarchy: IndexedHierarchy,
+    *,
+    weight: Tensor | None,
+    mask: Tensor | None,
+    mean: bool,
+    differentiable: Callable[[Tensor], Tensor],
+) -> tuple[Tensor, bool] | None:
+    """Return the mean or the sum of the loss, and whether logits and labels are valid.
+
+    None where the compiled loop is not available: without numba, in other precisions than float32, on an accelerator,
+    while a model is traced, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func.
+    ``differentiable`` computes the same loss from the logits; second derivatives go through it.
+    """
+    if not _is_available(logits, y, weight):
+        return None
+    try:
+        rows = np.ascontiguousarray(logits.detach().numpy()).reshape(-1, logits.shape[-1])
+        labels = _to_array(y).reshape(rows.shape)
+        weights, counted = _combine(weight, mask, rows.shape[1])
+    except RuntimeError:  # a tensor has no memory of its own
+        return None
+    factor = np.float32(1 / max(len(rows) * counted, 1) if mean else 1)
+    losses, gradient = np.empty(len(rows)), np.empty_like(rows)
+    loop, bits, indices = _kernel.loss_and_gradient, rows.view(np.int32), hierarchy.narrow
+
+    def compute(part: slice) -> bool:
+        return loop(bits[part], labels[part], weights, factor, indices, losses[part], gradient[part])
+
+    is_valid = all_blocks(compute, *rows.shape)
+    known = losses.sum(), gradient.reshape(logits.shape)
+    return _KnownGradient.apply(logits, *known, differentiable), is_valid
+
+
+def _is_available(logits: Tensor, y: Tensor, weight: Tensor | None) -> bool:
+    return (
+        _delegates.is_compiled()
+        and logits.device.type == "cpu"
+        and logits.dtype == torch.float32
+        and logits.numel() > 0
+        and not _delegates.is_tracing()
+        and not y.requires_grad
+        and (weight is None or not weight.requires_grad)
+        and forward_ad.unpack_dual(logits).tangent is None
+    )
+
+
+def _to_array(y: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
+    """Return labels in one of the types that the loop is compiled for."""
+    if y.dtype == torch.bool:
+        return np.ascontiguousarray(y.numpy()).view(np.uint8)
+    return np.ascontiguousarray(y.float().numpy())
+
+
+def _combine(weight: Tensor | None, mask: Tensor | None, classes: int) -> tuple[NDArray[np.float32], int]:
+    """Return the weight of each class, 0 for those that do not count, and how many count."""
+    weights = np.ones(classes, np.float32) if weight is None else weight.float().contiguous().numpy()
+    if mask is None:
+        return weights, classes
+    return weights * mask.numpy(), int(np.count_nonzero(mask.numpy()))
+
+
+class _KnownGradient(torch.autograd.Function):
+    """A loss that was computed together with its gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx,
+        logits: Tensor,
+        loss: np.float64,
+        gradient: NDArray[np.float32],
+        differentiable: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        ctx.save_for_backward(logits, torch.from_numpy(gradient))
+        ctx.differentiable = differentiable  # type: ignore[attr-defined]
+        with np.errstate(over="ignore"):  # a sum beyond the largest number is infinite
+            return torch.from_numpy(np.array(loss, np.float32))
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        (scale,), (logits, gradient) = gradients, ctx.saved_tensors  # type: ignore[attr-defined]
+        if torch.is_grad_enabled():  # a second derivative is wanted
+            loss = ctx.differentiable(logits)  # type: ignore[attr-defined]
+            (gradient,) = torch.autograd.grad(loss, logits, scale, create_graph=True)
+        elif scale.item() != 1:
+            gradient = gradient * scale
+        return gradient, None, None, None

@@ -1,0 +1,184 @@
+"""The compiled loop of the loss and its gradient, row by row, for logits on the CPU. Needs numba.
+
+If the labels are closed under ancestors, a class and its delegate have the same label. So the loss of a class is that
+of its delegate, and the loss of a row is the plain cross-entropy of its own logits, where each class has the weights of
+all classes that delegate to it:
+
+1. the packed keys of `chmcnn.constraint._delegates` go up the edges, and each parent remembers the child that won;
+2. the weights of the classes go down to the winners, until they arrive at the delegates;
+3. one vectorised loop computes loss and gradient, without any index.
+
+The vectorised loop needs exp and log1p as polynomials, and sums in any order. It must not assume that NaN and infinity do
+not occur: nothing else shows them where values are not checked.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.typing import NDArray
+
+from chmcnn.constraint._compiling import compiled
+from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, SCORE_SHIFT
+
+_VECTORISED = ("contract", "reassoc", "nsz", "arcp")
+"""What the compiler may do with floating-point numbers: everything but ignoring NaN and infinity."""
+_CLASSES_AT_ONCE = 8192
+"""Losses that are added up as float32 numbers."""
+_LARGEST = np.float32(87)
+"""The exponential of less than -87 is smaller than every normal float32 number: zero."""
+_INVERSE_LN2, _LN2 = np.float32(1 / np.log(2)), np.log(2)
+_LN2_HIGH = np.float32(round(_LN2 * 2**12) / 2**12)  # a product with any exponent is exact
+_LN2_LOW = np.float32(_LN2 - float(_LN2_HIGH))
+
+
+def _fit(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], degree: int, *domain: float) -> list[np.float32]:
+    """Return the coefficients of a polynomial close to a function, the constant one first."""
+    series = Chebyshev.interpolate(function, degree, domain=domain)
+    return list(series.convert(kind=Polynomial).coef.astype(np.float32))
+
+
+_A0, _A1, _A2, _A3, _A4, _A5, _A6 = _fit(np.exp, 6, -_LN2 / 2, _LN2 / 2)
+_B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9 = _fit(lambda x: np.log1p(x) / x, 9, 0, 1)
+
+
+@compiled(fastmath=_VECTORISED)
+def _exp_of_minus(x: np.float32) -> np.float32:
+    """exp(-x) for x >= 0 and NaN, as 2 ** -exponent * exp(rest)."""
+    finite = x if x < _LARGEST else _LARGEST
+    bounded = _LARGEST if x >= _LARGEST else x  # NaN remains
+    exponent = np.int32(finite * _INVERSE_LN2 + np.float32(0.5))
+    rest = (np.float32(exponent) * _LN2_HIGH - bounded) + np.float32(exponent) * _LN2_LOW
+    square = rest * rest
+    low = (_A0 + _A1 * rest) + square * (_A2 + _A3 * rest)
+    high = (_A4 + _A5 * rest) + square * _A6
+    power = np.int32((np.int32(127) - exponent) << np.int32(23)).view(np.float32)
+    return np.float32(0) if x >= _LARGEST else (low + (square * square) * high) * power
+
+
+@compiled(fastmath=_VECTORISED)
+def _log1p(x: np.float32) -> np.float32:
+    """log(1 + x) for x in [0, 1]; in pairs, so that the products do not wait for each other."""
+    square = x * x
+    fourth = square * square
+    low = (_B0 + _B1 * x) + square * (_B2 + _B3 * x)
+    middle = (_B4 + _B5 * x) + square * (_B6 + _B7 * x)
+    return x * (low + fourth * (middle + fourth * (_B8 + _B9 * x)))
+
+
+@compiled(fastmath=_VECTORISED)
+def _loss_and_gradient(
+    bits: NDArray[np.int32],
+    labels: NDArray[np.uint8],
+    weights: NDArray[np.float32],
+    factor: np.float32,
+    gradient: NDArray[np.float32],
+) -> np.float32:
+    """Fill ``gradient``, and return the weighted sum of the cross-entropy."""
+    total = np.float32(0)
+    for c in range(len(bits)):
+        sign = np.int32(labels[c]) << np.int32(31)
+        margin = np.int32(bits[c] ^ sign).view(np.float32)  # how far the logit is on the wrong side
+        small = _exp_of_minus(abs(margin))
+        inverse = np.float32(1) / (np.float32(1) + small)
+        sigmoid = small * inverse if margin < 0 else inverse
+        loss = _log1p(small) + (np.float32(0) if margin <= 0 else margin)
+        counts = weights[c] != 0  # otherwise an infinite loss would count as NaN
+        total += weights[c] * loss if counts else np.float32(0)
+        slope = weights[c] * factor * sigmoid
+        gradient[c] = np.int32(np.float32(slope).view(np.int32) ^ sign).view(np.float32)
+    return total
+
+
+@compiled()
+def _read_labels(row: NDArray[np.uint8] | NDArray[np.float32], labels: NDArray[np.uint8]) -> bool:
+    """Fill ``labels`` with the labels as integers; return whether all are 0 or 1."""
+    largest, changed = np.uint8(0), False
+    for c in range(len(row)):
+        labels[c] = np.uint8(row[c])
+        largest = max(largest, labels[c])
+        changed |= labels[c] != row[c]
+    return largest <= 1 and not changed
+
+
+@compiled()
+def _pack_keys(
+    bits: NDArray[np.int32], labels: NDArray[np.uint8], ranks: NDArray[np.int32], keys: NDArray[np.int64]
+) -> np.int32:
+    """Fill ``keys``, and return the bits of the largest magnitude of a logit."""
+    largest = np.int32(0)
+    for c in range(len(bits)):
+        magnitude = bits[c] & np.int32(0x7FFFFFFF)
+        largest = max(largest, magnitude)
+        negative = (bits[c] < 0) & (magnitude <= np.int32(INFINITY))  # NaN is the highest of all
+        score = np.int64(-magnitude if negative else magnitude) + (np.int64(labels[c]) << (LABEL_SHIFT - SCORE_SHIFT))
+        keys[c] = (score << SCORE_SHIFT) + np.int64(ranks[c])
+    return largest
+
+
+@compiled()
+def _find_winners(
+    keys: NDArray[np.int64], parents: NDArray[np.int32], children: NDArray[np.int32], winners: NDArray[np.int32]
+) -> None:
+    """Let the keys go up the edges, and fill ``winners`` with the child whose key each class has, or the class itself."""
+    for c in range(len(keys)):
+        winners[c] = c
+    for edge in range(len(parents)):
+        parent, child = np.uint32(parents[edge]), np.uint32(children[edge])  # a signed index may count from the end
+        own, other = keys[parent], keys[child]
+        winners[parent] ^= (winners[parent] ^ np.int32(child)) & -np.int32(other > own)
+        keys[parent] = max(own, other)
+
+
+@compiled()
+def _pass_weights_down(
+    winners: NDArray[np.int32], inner: NDArray[np.int32], labels: NDArray[np.uint8], weights: NDArray[np.float32]
+) -> bool:
+    """Move the weight of each class to its delegate; return whether a class and its winner always have the same label."""
+    wrong = False
+    for i in range(len(inner)):
+        c = np.uint32(inner[i])
+        winner = np.uint32(winners[c])
+        weight = weights[c]
+        weights[c] = 0
+        weights[winner] += weight
+        wrong |= labels[c] != labels[winner]
+    return not wrong
+
+
+@compiled()
+def loss_and_gradient(
+    logits: NDArray[np.int32],
+    labels: NDArray[np.uint8] | NDArray[np.float32],
+    weights: NDArray[np.float32],
+    factor: np.float32,
+    hierarchy: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    losses: NDArray[np.float64],
+    gradient: NDArray[np.float32],
+) -> bool:
+    """Fill ``losses`` with the loss of each row and ``gradient`` with that of their sum, times ``factor``.
+
+    Returns
+    -------
+    bool
+        Whether the input is valid: no logit is NaN or infinite, and labels are 0 or 1 and closed.
+    """
+    ranks, parents, children, inner = hierarchy
+    classes = logits.shape[1]
+    keys, winners = np.empty(classes, np.int64), np.empty(classes, np.int32)
+    row_labels, row_weights = np.empty(classes, np.uint8), np.empty(classes, np.float32)
+    is_valid = True
+    for row in range(len(logits)):
+        is_valid &= _read_labels(labels[row], row_labels)
+        is_valid &= _pack_keys(logits[row], row_labels, ranks, keys) < INFINITY
+        _find_winners(keys, parents, children, winners)
+        row_weights[:] = weights
+        is_valid &= _pass_weights_down(winners, inner, row_labels, row_weights)
+        total = 0.0
+        for start in range(0, classes, _CLASSES_AT_ONCE):
+            part = slice(start, start + _CLASSES_AT_ONCE)
+            total += _loss_and_gradient(
+                logits[row, part], row_labels[part], row_weights[part], factor, gradient[row, part]
+            )
+        losses[row] = total * factor
+    return is_valid

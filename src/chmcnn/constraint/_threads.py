@@ -1,0 +1,45 @@
+"""Blocks of rows on several threads, for compiled loops that run without the global lock.
+
+numba's own threads end the process when two threads start them, or after a fork.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CELLS = 1 << 16
+"""Cells of a block: some tenths of a millisecond, far more than it takes to wake a thread."""
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="chmcnn")
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # the threads stay with the parent
+
+
+def all_blocks(check: Callable[[slice], bool], rows: int, classes: int) -> bool:
+    """Call a function for blocks of rows, on as many threads as torch uses, and return whether all calls return True.
+
+    This thread works too, and does not wait for threads that have not begun: a busy machine is not slower than with one.
+    """
+    step = max(1, _CELLS // classes)
+    blocks = iter(range(0, rows, step))  # shared: each thread takes the next one
+
+    def work() -> bool:
+        return all([check(slice(start, start + step)) for start in blocks])
+
+    helpers = min(torch.get_num_threads(), -(-rows // step)) - 1
+    started = [_pool().submit(work) for _ in range(helpers)]
+    results = [work(), *(each.result() for each in started if not each.cancel())]
+    return all(results)
