@@ -12,7 +12,7 @@ demo: $(READY)
 
 # One process for each core, with one thread each: torch's own threads would get into each other's way.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 lint: $(DEV)
 	$(BIN)/ruff check .

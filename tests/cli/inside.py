@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
@@ -26,3 +28,9 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
         except SystemExit as stop:
             code = int(stop.code or 0)
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def run_to_file(arguments: Sequence[str | Path], cwd: Path, file: Path) -> None:
+    """Run a command in a process that `tests.processes` starts, and write what it prints as JSON."""
+    done = run(*arguments, cwd=cwd)
+    file.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))

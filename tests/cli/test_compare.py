@@ -2,15 +2,16 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.inside import run
+from tests import processes
+from tests.cli.inside import run, run_to_file
 
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
 QUICK = ("--systems", "C-HMCNN,h+", "--option", "all:epochs=2", "--option", "h+:widths=[8]", "--quiet", "--jobs", "2")
@@ -58,21 +59,20 @@ def test_the_same_command_again_runs_nothing_and_prints_the_same(folder: Path, d
     assert told == json.loads((output / "comparison.json").read_text())
 
 
-def with_a_first_result(folder: Path, output: Path) -> subprocess.Popen[str]:
+def with_a_first_result(folder: Path, output: Path, printed: Path) -> BaseProcess:
     """A process that is in the middle of the comparison."""
-    words = [sys.executable, "-m", "chmcnn", *OWN, "--folds", "3", "--json", "-o", str(output)]
-    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = processes.start(run_to_file, (*OWN, "--folds", "3", "--json", "-o", output), folder, printed)
     while not (output / "runs").is_dir() or not results(output):
-        assert process.poll() is None, process.communicate()
+        assert process.is_alive(), printed.read_text()
         time.sleep(0.01)
     return process
 
 
 def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     output = tmp_path / "killed"
-    process = with_a_first_result(folder, output)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    process = with_a_first_result(folder, output, tmp_path / "printed.json")
+    process.kill()
+    process.join()
     first = results(output)
     assert 0 < len(first) < 6
     assert not (output / "comparison.json").exists()
@@ -83,10 +83,11 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
 
 def test_two_at_once_run_each_part_once(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     output = tmp_path / "shared"
-    process = with_a_first_result(folder, output)
+    process = with_a_first_result(folder, output, tmp_path / "printed.json")
     one = run(*OWN, "--folds", "3", "--json", "-o", output, cwd=folder)
-    other, errors = process.communicate()
-    assert (one.returncode, process.returncode) == (0, 0), one.stderr + errors
+    process.join()
+    code, other, errors = json.loads((tmp_path / "printed.json").read_text())
+    assert (one.returncode, code) == (0, 0), one.stderr + errors
     assert json.loads(one.stdout) == json.loads(other), "also the seconds, which would differ had anything run twice"
     assert scores(output) == scores(done[0])
 

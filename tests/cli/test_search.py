@@ -1,16 +1,13 @@
 """search, as a user runs it, and train with what it found."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.cli.inside import run
+from tests import processes
+from tests.cli.inside import run, run_to_file
 
 from chmcnn import ChmcnnError
 from chmcnn.search import SearchPlan
@@ -76,13 +73,12 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
     del done  # it wrote the space
     output = tmp_path / "killed"
     words = [*own(output), "--trials", "4", "--json"]
-    command = [sys.executable, "-m", "chmcnn", *map(str, words)]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = processes.start(run_to_file, words, folder, tmp_path / "printed.json")
     while not (output / "best.json").exists():  # which is there while the search goes on
-        assert process.poll() is None, process.communicate()
+        assert process.is_alive(), (tmp_path / "printed.json").read_text()
         time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.kill()
+    process.join()
     assert not (output / "trials.csv").exists()
     again = run(*words, cwd=folder)
     assert again.returncode == 0, again.stderr

@@ -1,8 +1,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import skops.io
 import torch
 from safetensors.torch import load_file, save_file
 from sklearn.feature_extraction.text import TfidfVectorizer
+from tests import processes
 from tests.estimator.models import DATA, QUICK, fitted
 from tests.estimator.texts import LABELS, TABLE, TEXTS
 from torch import nn
@@ -171,15 +170,10 @@ def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
 
 
 TEXT_OPTIONS: dict[str, Any] = {"path_separator": ">", "epochs": 3, "widths": (8,), "random_state": 0}
-FRESH = """
-import sys
-import numpy as np
-import pandas as pd
-from chmcnn import CHMCNNClassifier
 
-table = pd.read_pickle(sys.argv[2])
-np.save(sys.argv[3], CHMCNNClassifier.load(sys.argv[1]).predict_proba(table))
-"""
+
+def predict(model: Path, table: Path, scores: Path) -> None:
+    np.save(scores, CHMCNNClassifier.load(model).predict_proba(pd.read_pickle(table)))  # noqa: S301 -- our own file
 
 
 @pytest.mark.parametrize("preprocess", [True, TfidfVectorizer()])
@@ -193,7 +187,9 @@ def test_a_model_of_texts_is_one_folder_and_predicts_the_same_in_another_process
     model.save(tmp_path / "model")
     X.to_pickle(tmp_path / "table.pickle")
     paths = [tmp_path / name for name in ("model", "table.pickle", "scores.npy")]
-    subprocess.run([sys.executable, "-c", FRESH, *map(str, paths)], check=True, timeout=300)
+    process = processes.start(predict, *paths)
+    process.join(300)
+    assert process.exitcode == 0
     assert np.array_equal(np.load(tmp_path / "scores.npy"), scores)
 
 

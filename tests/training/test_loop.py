@@ -1,7 +1,5 @@
 import dataclasses
 import itertools
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from tests import processes
 from tests.untyped import untyped
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -137,26 +136,26 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_result(
     assert same(whole.network, run(settings, checkpoint=tmp_path).network)  # a finished one is not trained again
 
 
+LONG = dataclasses.replace(SETTINGS, epochs=20, patience=None)
+
+
+def run_slowly(checkpoint: Path) -> None:
+    run(LONG, checkpoint=checkpoint, progress=lambda _: time.sleep(0.1))
+
+
 def test_a_killed_process_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
-    code = (
-        "import sys, time; sys.path.insert(0, '.'); from tests.training import test_loop as t; "
-        "from pathlib import Path; import dataclasses as d; "
-        f"t.run(d.replace(t.SETTINGS, epochs=20, patience=None), checkpoint=Path({str(tmp_path)!r}), "
-        "progress=lambda epoch: time.sleep(0.1))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    process = processes.start(run_slowly, tmp_path)
     file = tmp_path / "checkpoint.safetensors"
     deadline = time.monotonic() + 60
-    while not file.exists() and process.poll() is None and time.monotonic() < deadline:
+    while not file.exists() and process.is_alive() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
-    assert process.poll() is None, "it ended by itself"
+    assert process.is_alive(), "it ended by itself"
     process.kill()
-    process.wait()
+    process.join()
     assert file.exists()
-    settings = dataclasses.replace(SETTINGS, epochs=20, patience=None)
-    resumed = run(settings, checkpoint=tmp_path)
-    assert same(resumed.network, run(settings).network)
+    resumed = run(LONG, checkpoint=tmp_path)
+    assert same(resumed.network, run(LONG).network)
 
 
 def test_a_checkpoint_of_another_training_or_a_broken_one_is_refused(tmp_path: Path) -> None:
