@@ -11,7 +11,7 @@ A folder, ``CHMCNN_TEXTS``, has three files:
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,15 +78,27 @@ def _read_phenotypes(folder: Path) -> Content:
 def _read_debian(folder: Path) -> Content:
     """Read one binary package of each source package: descriptions of the others are nearly the same."""
     texts, label_sets, sources = [], [], set()
-    for block in (folder / "debian.txt").read_text(encoding="utf-8", errors="replace").split("\n\n"):
-        fields = dict(re.findall(r"^([\w-]+): (.*(?:\n .*)*)", block, re.MULTILINE))
-        source = (fields.get("Source") or fields.get("Package") or "").split(" ")[0]
-        if "Tag" in fields and "Description" in fields and source not in sources:
+    for fields in read_packages(folder / "debian.txt"):
+        source = fields.get("Source", fields["Package"]).split(" ")[0]
+        if source not in sources:
             sources.add(source)
             texts.append(fields["Description"].replace("\n", " "))
-            label_sets.append({tag for tag in re.split(r",\s*", fields["Tag"]) if "::" in tag})
+            label_sets.append({tag for tag in split_tags(fields) if "::" in tag})
     edges = {(tag.partition("::")[0], tag) for tags in label_sets for tag in tags}
     return texts, label_sets, sorted(edges)
+
+
+def read_packages(path: Path) -> Iterator[dict[str, str]]:
+    """Read the fields of all packages that have tags and a description."""
+    for block in path.read_text(encoding="utf-8", errors="replace").split("\n\n"):
+        fields = dict(re.findall(r"^([\w-]+): (.*(?:\n .*)*)", block, re.MULTILINE))
+        if "Tag" in fields and "Description" in fields:
+            yield fields
+
+
+def split_tags(fields: dict[str, str]) -> list[str]:
+    """Return the tags of a package."""
+    return re.split(r",\s*", fields["Tag"])
 
 
 _READERS: dict[str, Callable[[Path], Content]] = {

@@ -72,7 +72,7 @@ def dump_transformer(transformer: Transformer) -> bytes:
 
     packed = copy.deepcopy(transformer)
     for part in _walk(packed, set()):
-        if isinstance(part.get("vocabulary_"), dict):  # skops would write 430 bytes for each word
+        if isinstance(part.get("vocabulary_"), dict):  # skops would write an object for each word
             part["vocabulary_"] = _pack(part["vocabulary_"])
         if "memory" in part:
             part["memory"] = None  # a cache on this machine
