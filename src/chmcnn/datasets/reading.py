@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chmcnn.datasets.dataset import Table
 from chmcnn.datasets.feature_columns import NamedColumns, read_feature_columns
 from chmcnn.datasets.formats import read_hierarchy, read_raw_table
-from chmcnn.datasets.label_columns import read_class_columns, read_label_sets
+from chmcnn.datasets.label_columns import read_class_columns, read_label_column
 from chmcnn.errors import LabelError
 from chmcnn.hierarchy import Hierarchy
 
@@ -98,21 +98,26 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     frame = raw.frame
     if raw.declared:
         _refuse_for_declared(raw, id_column=id_column, labels=None if labels == LABELS else labels)
-        label_sets, classes = raw.declared.label_sets, classes or raw.declared.hierarchy
+        classes = classes or raw.declared.hierarchy
+        try:
+            matrix = classes.encode_sparse(raw.declared.label_sets)
+        except LabelError as error:
+            raise raw.error(f"{error} Read the file without a hierarchy: it declares its own") from None
     elif isinstance(labels, str):
-        label_sets, classes = read_label_sets(raw, labels, separator, path_separator, classes)
+        matrix, classes = read_label_column(raw, labels, separator, path_separator, classes)
         frame = frame.drop(columns=labels)
     else:
         classes = classes or Hierarchy.from_paths(labels, path_separator)
-        label_sets = read_class_columns(raw, list(labels), classes)
+        matrix = read_class_columns(raw, list(labels), classes)
         frame = frame.drop(columns=list(labels))
-    try:
-        matrix = classes.encode_sparse(label_sets) if sparse else classes.encode(label_sets)
-    except LabelError as error:  # labels in columns are checked above
-        raise raw.error(f"{error} Read the file without a hierarchy: it declares its own") from None
     features = _select_columns(raw, frame, columns, id_column)
     named = NamedColumns(categorical, text)
-    return Table(read_feature_columns(raw, features, id_column, named), matrix, classes, source=str(file))
+    return Table(
+        read_feature_columns(raw, features, id_column, named),
+        matrix if sparse else matrix.toarray(),
+        classes,
+        source=str(file),
+    )
 
 
 def _select_columns(
