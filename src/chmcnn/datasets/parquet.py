@@ -33,19 +33,25 @@ def read(path: Path) -> RawTable:
         with parquet.ParquetFile(path) as file:
             table = file.read() if file.metadata.num_rows else None
     except (pa.ArrowException, OSError) as error:
-        raise TableError(f"the file is not Parquet: {str(error).splitlines()[0].rstrip('.')}", path) from None
+        raise TableError(f"the file is not Parquet: {describe(error)}", path) from None
     if table is None:
         raise TableError("the file has no rows", path)
     check_columns(table.schema, path)
     return to_raw_table(table, path)
 
 
-def to_raw_table(table: ArrowTable, path: Path) -> RawTable:
-    """Return the columns of a table that `check_columns` accepts."""
+def describe(error: Exception) -> str:
+    """Return the first line of what Arrow says."""
+    return str(error).splitlines()[0].rstrip(".")
+
+
+def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
+    """Return the columns of a table, or of some of its rows, that `check_columns` accepts."""
     matrix = read_entries(table, path) if has_entries(table.schema) else None
     names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
     columns = {name: _to_pandas(table.column(name), name, path) for name in names}
-    return RawTable(path, pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows)), matrix=matrix)
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
+    return RawTable(path, frame, matrix=matrix, first_row=first_row)
 
 
 def check_columns(schema: Any, path: Path) -> None:  # noqa: ANN401 -- pyarrow has no types
@@ -75,10 +81,11 @@ def _is_plain(kind: ArrowType) -> bool:
     if types.is_dictionary(kind):
         return _is_plain(kind.value_type)
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_date, types.is_timestamp)
-    return any(test(kind) for test in tests) or _is_text(kind)
+    return any(test(kind) for test in tests) or is_text(kind)
 
 
-def _is_text(kind: ArrowType) -> bool:
+def is_text(kind: ArrowType) -> bool:
+    """Return whether a column has text."""
     from pyarrow import types
 
     return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
@@ -88,13 +95,13 @@ def _is_list_of_text(kind: ArrowType) -> bool:
     from pyarrow import types
 
     is_list = any(test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
-    return is_list and (_is_text(kind.value_type) or _is_dictionary_of_text(kind.value_type))
+    return is_list and (is_text(kind.value_type) or _is_dictionary_of_text(kind.value_type))
 
 
 def _is_dictionary_of_text(kind: ArrowType) -> bool:
     from pyarrow import types
 
-    return bool(types.is_dictionary(kind) and _is_text(kind.value_type))
+    return bool(types.is_dictionary(kind) and is_text(kind.value_type))
 
 
 def _to_pandas(column: ArrowColumn, name: str, path: Path) -> pd.Series:
@@ -110,7 +117,7 @@ def _to_pandas(column: ArrowColumn, name: str, path: Path) -> pd.Series:
         _refuse_large(column, name, path)
     if types.is_date(kind) or types.is_timestamp(kind):
         return pd.Series(column.cast(pa.timestamp("us")).to_numpy(), dtype="datetime64[us]")
-    if _is_text(kind):
+    if is_text(kind):
         return pd.Series(column.cast(pa.large_string()), dtype="str")
     if _is_list_of_text(kind):
         return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(pa.large_list(pa.large_string()))))

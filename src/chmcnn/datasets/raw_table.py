@@ -38,11 +38,12 @@ class RawTable:
     line_of: Callable[[int], int | None] = field(default=lambda _: None)
     declared: DeclaredLabels | None = None
     matrix: sparse.csr_array | None = None
+    first_row: int = 0  # of a part of a file
 
     def error(self, problem: str, row: int | None = None, column: str | None = None) -> TableError:
         """Return an error about a cell; it names the row where the format has no lines."""
         line = None if row is None else self.line_of(row)
-        place = f"row {row + 1}, " if row is not None and line is None else ""
+        place = f"row {self.first_row + row + 1}, " if row is not None and line is None else ""
         where = f"column {column!r}: " if column is not None else ""
         names = list(self.frame.columns)
         return TableError(
