@@ -1,6 +1,5 @@
 import gzip
 import re
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from chmcnn import ArffError, Hierarchy, TableError
+from chmcnn import ArffError, FileError, Hierarchy, TableError
 from chmcnn.datasets import read_features, read_table
 from chmcnn.datasets.columns import list_kinds
 
@@ -200,11 +199,6 @@ def test_parquet_with_lists_or_text(tmp_path: Path) -> None:
     assert "the file is not Parquet" in refused(write(tmp_path, PLAIN, "no.parquet"), hierarchy=ANIMALS)
 
 
-def test_parquet_without_pyarrow_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert 'pip install "chmcnn[parquet]"' in refused(write(tmp_path, b"PAR1", "my.parquet"), hierarchy=ANIMALS)
-
-
 def test_arff_is_read_too(tmp_path: Path) -> None:
     text = "@RELATION r\n@ATTRIBUTE x numeric\n@ATTRIBUTE class hierarchical 1,1/2\n@DATA\n3,1/2\n"
     table = read_table(write(tmp_path, text, "my.arff"))
@@ -325,6 +319,19 @@ TEXT = "id,title,colour,when,labels\n" + "".join(
     f"{number},the {number} red shoes,{'red' if number % 2 else 'deep blue'},2026-01-{number + 1:02},dog\n"
     for number in range(30)
 )
+
+
+DIGITS = "1" * 100_000
+
+
+@pytest.mark.parametrize("cell", [DIGITS, f"{DIGITS}x", f"1{' ' * 100_000}x", f"{'_' * 100_000}x", f"1e{DIGITS}"])
+@pytest.mark.parametrize("name", ["my.csv", "my.arff"])
+def test_a_very_long_cell_does_not_delay_its_error(tmp_path: Path, name: str, cell: str) -> None:
+    header = "x,labels\n1,dog\n"
+    if name == "my.arff":
+        header = "@RELATION r\n@ATTRIBUTE x numeric\n@ATTRIBUTE class hierarchical dog\n@DATA\n1,dog\n"
+    with pytest.raises(FileError, match="number"):  # a quadratic pattern would take minutes
+        read_table(write(tmp_path, f"{header}{cell},dog\n", name), ANIMALS)
 
 
 def test_text_and_dates_are_found_or_named(tmp_path: Path) -> None:

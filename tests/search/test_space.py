@@ -33,6 +33,10 @@ def test_the_space_of_the_paper_has_576_settings() -> None:
         ({"dropout": {"low": "a", "high": 0.5}}, "dropout has 'a' in its range; expected a number"),
         ({"epochs": {"low": 1, "high": 9, "step": 0.5}}, "epochs has the step 0.5; expected"),
         ({"epochs": {"low": 1, "high": 9.5}}, "epochs is 9.5; expected an integer"),
+        (
+            {"dropout": {"low": 0, "high": 0.5, "step": 1e-12}},
+            "dropout has the step 1e-12 from 0 to 0.5, which is more",
+        ),
         ({"validation": [0.1, 0.2]}, "validation has 2 values; use one: it decides on which rows"),
         ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; use a list with one value"),
     ],
@@ -45,6 +49,9 @@ def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: st
 def test_a_plan_that_cannot_be_searched_is_refused() -> None:
     with pytest.raises(FileError, match="dropout has a range without a step, which a grid cannot cover"):
         SearchPlan({"dropout": {"low": 0.1, "high": 0.5}}, "grid")
+    fine = {name: {"low": 1, "high": 900, "step": 1} for name in ("epochs", "patience", "batch_size")}
+    with pytest.raises(FileError, match="the grid has 729,000,000 points; list fewer values, or use the sampler tpe"):
+        SearchPlan(fine, "grid")
     with pytest.raises(ChmcnnError, match="epochs is both in the space and in the settings of all trials"):
         SearchPlan({"epochs": [1, 2]}, settings={"epochs": 3})
     with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):

@@ -37,6 +37,12 @@ class TableOptions(AnnotationOptions):
         typer.Option(help="File of the hierarchy: edges (CSV), OBO, SKOS, JSON or ARFF.", rich_help_panel=_TABLE),
     ] = None
     labels: Annotated[str, typer.Option(help="Column of labels.", rich_help_panel=_TABLE)] = "labels"
+    label_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the labels of the rows: a table, or a sparse 0/1 matrix (.npz).", rich_help_panel=_TABLE
+        ),
+    ] = None
     class_column: Annotated[
         list[str] | None,
         typer.Option(help="Column of 0 and 1 for one class (repeatable).", rich_help_panel=_TABLE),
@@ -69,8 +75,9 @@ class TableOptions(AnnotationOptions):
         hierarchy: Hierarchy | None = None,
         columns: Sequence[str] | None = None,
         notify: Callable[[str], None] | None = None,
+        features: int | None = None,
     ) -> Table:
-        """Read features and labels; the features of some columns, or of all."""
+        """Read features and labels; the features of some columns, or of all; sparse ones have a number."""
         from chmcnn.datasets import read_table
 
         self.refuse_without_annotations()
@@ -89,6 +96,8 @@ class TableOptions(AnnotationOptions):
             text=self.text or (),
             delimiter=self.delimiter,
             columns=columns,
+            features=features,
+            label_file=self.label_file,
         )
 
     def name_kinds(self, kinds: Mapping[str, str]) -> TableOptions:
@@ -102,9 +111,9 @@ class TableOptions(AnnotationOptions):
         """Read the features of genes, whose labels are in another file."""
         from chmcnn.datasets import read_features
 
-        if self.class_column or self.labels != "labels":
-            raise DatasetError("--annotations has the labels: --labels and --class-column do not apply.")
-        genes = read_features(
+        if self.class_column or self.label_file or self.labels != "labels":
+            raise DatasetError("--annotations has the labels: --labels, --label-file and --class-column do not apply.")
+        genes: pd.DataFrame = read_features(
             path,
             id_column=0 if self.id_column is None else self.id_column,
             categorical=self.categorical or (),
@@ -121,7 +130,17 @@ class TableOptions(AnnotationOptions):
 
 FeatureTable = Annotated[
     TableOptions,
-    Omit("hierarchy", "labels", "class_column", "separator", "path_separator", "categorical", "text", *option_names()),
+    Omit(
+        "hierarchy",
+        "labels",
+        "label_file",
+        "class_column",
+        "separator",
+        "path_separator",
+        "categorical",
+        "text",
+        *option_names(),
+    ),
 ]
 """How to read a table without labels; the model has the classes and categories."""
 
@@ -144,10 +163,13 @@ class HoldOutOptions(OptionGroup):
 
         if self.test is not None and self.test_share is not None:
             raise DatasetError("--test and --test-share cannot be used together; use one of them.")
+        if self.test is not None and table_options.label_file is not None:
+            raise DatasetError("--label-file has the labels of one table: use --test-share instead of --test.")
         table = table_options.read(path, notify=notify)
         if self.test is not None:
-            known = replace(table_options.name_kinds(list_kinds(table.X)), min_rows=1)
-            test = known.read(self.test, table.hierarchy, notify=notify)
+            kinds = list_kinds(table.X) if hasattr(table.X, "columns") else {}
+            known = replace(table_options.name_kinds(kinds), min_rows=1)
+            test = known.read(self.test, table.hierarchy, notify=notify, features=len(table.feature_names))
             Dataset(path.name, table, test, test)  # refuses other columns before the training
             return Parts(path.name, {"train": table, "test": test})
         share = 0.2 if self.test_share is None else self.test_share
@@ -261,6 +283,7 @@ def read_features(model: CHMCNNClassifier, name: str, table_options: TableOption
             text=known.text or (),
             delimiter=table_options.delimiter,
             columns=list(getattr(model, "feature_names_in_", ())) or None,
+            features=model.n_features_in_,
         )
     except TableError as error:
         if remembered is None or not error.problem.startswith(f"there is no column {remembered!r}"):
@@ -284,7 +307,7 @@ def read_labelled(
         raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
     columns = list(getattr(model, "feature_names_in_", ())) or None
     options = replace(_known_kinds(model, table_options), path_separator=model.path_separator)
-    table = options.read(Path(name), model.hierarchy_, columns, call.notify)
+    table = options.read(Path(name), model.hierarchy_, columns, call.notify, model.n_features_in_)
     return table.X, table.Y
 
 

@@ -70,12 +70,9 @@ def _write_json(blocks: Blocks, file: TextIO) -> int:
 
 def _write_parquet(blocks: Blocks, path: Path) -> int:
     import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
 
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ModuleNotFoundError:
-        raise ChmcnnError('Parquet files need pyarrow: pip install "chmcnn[parquet]".') from None
     lines, writer = 0, None
     try:
         for block in blocks:

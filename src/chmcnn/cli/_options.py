@@ -17,7 +17,15 @@ RUNNING = "Running"
 
 Model = Annotated[Path, typer.Argument(help="Model folder.")]
 Data = Annotated[
-    str, typer.Argument(help="Name of a data set, or a table of your own: CSV, TSV, Parquet or ARFF.", metavar="data")
+    str, typer.Argument(help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.", metavar="data")
+]
+DataOrFiles = Annotated[
+    list[str],
+    typer.Argument(
+        help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz; with --stream, "
+        "Parquet files, folders or patterns.",
+        metavar="data",
+    ),
 ]
 Rows = Annotated[str, typer.Argument(help="Table with the columns that the model was trained on, or a data set.")]
 Threshold = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +16,7 @@ from chmcnn.cli._output import PictureOutput
 from chmcnn.errors import DatasetError
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from chmcnn._typing import JSONValue
+    from chmcnn._typing import Features, JSONValue
     from chmcnn.datasets.catalogue import Entry
 
 app = typer.Typer(no_args_is_help=True, help="List data sets, download their files, describe and export one.")
@@ -188,20 +186,15 @@ def _read(path: Path, table_options: _data.TableOptions, files: PartFiles, call:
 
 def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
     import numpy as np
-    import pandas as pd
 
-    hierarchy, features = parts.train.hierarchy, pd.DataFrame(cast("Any", parts.train.X))
+    hierarchy = parts.train.hierarchy
     evaluated = np.asarray(parts.evaluated)
     sizes = np.asarray(parts.train.Y.sum(axis=0)).ravel() * evaluated
     most = np.argsort(-sizes, kind="stable")[:5]
     return {
         "name": parts.title,
         "rows": {part: len(table) for part, table in parts.tables.items()},
-        "features": features.shape[1],
-        "categorical features": len(features.select_dtypes("category").columns),
-        "text": list(features.select_dtypes("string")),
-        "dates": list(features.select_dtypes("datetime")),
-        "missing values": float(features.isna().to_numpy().mean()),
+        **_describe_features(parts.train.X),
         "classes": int(evaluated.sum()),
         "edges": len(hierarchy.edges),
         "depth": hierarchy.depth,
@@ -210,6 +203,23 @@ def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
         "most frequent": {hierarchy.classes[at]: int(sizes[at]) for at in most},
         "titles": {name: title for at in most if (title := hierarchy.titles.get(name := hierarchy.classes[at]))},
         "not verified": [table.source for table in parts.tables.values() if not table.verified],
+    }
+
+
+def _describe_features(X: Features) -> dict[str, JSONValue]:
+    import numpy as np
+    import pandas as pd
+
+    if hasattr(X, "tocsr"):
+        missing = float(np.isnan(X.data).sum() / max(np.prod(X.shape), 1))
+        return {"features": X.shape[1], "features a row": X.nnz / X.shape[0], "missing values": missing}
+    features = pd.DataFrame(X)
+    return {
+        "features": features.shape[1],
+        "categorical features": len(features.select_dtypes("category").columns),
+        "text": list(features.select_dtypes("string")),
+        "dates": list(features.select_dtypes("datetime")),
+        "missing values": float(features.isna().to_numpy().mean()),
     }
 
 

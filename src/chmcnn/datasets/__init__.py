@@ -1,7 +1,8 @@
 """Data: the benchmark, tables and ontologies of the user, synthetic problems, and a data set in the package.
 
 `formats` has the file formats, one line for each; `reading` turns a file into features (`feature_columns`) and labels
-(`label_columns`); `registry` loads data sets by name, which `catalogue` lists and `download` fetches.
+(`label_columns`); `row_groups` reads files that do not fit into memory; `registry` loads data sets by name, which
+`catalogue` lists and `download` fetches.
 """
 
 from importlib import import_module
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from chmcnn.datasets.preprocessing import Preprocessor
     from chmcnn.datasets.reading import read_features, read_table
     from chmcnn.datasets.registry import load
+    from chmcnn.datasets.row_groups import RowGroups
     from chmcnn.datasets.stratification import stratify
 
 __all__ = [
     "AnnotationSummary",
     "Dataset",
     "Preprocessor",
+    "RowGroups",
     "Table",
     "annotate",
     "arff",
@@ -46,6 +49,7 @@ _HOME = {
     "AnnotationSummary": "annotation_summary",
     "Dataset": "dataset",
     "Preprocessor": "preprocessing",
+    "RowGroups": "row_groups",
     "Table": "dataset",
     "annotate": "annotations",
     "load": "registry",

@@ -118,7 +118,10 @@ def _read_features(
     features: str | Path | pd.DataFrame, id_column: str | int | None, categorical: Sequence[str]
 ) -> pd.DataFrame:
     if isinstance(features, str | Path):
-        return read_features(features, id_column=0 if id_column is None else id_column, categorical=categorical)
+        table: pd.DataFrame = read_features(
+            features, id_column=0 if id_column is None else id_column, categorical=categorical
+        )
+        return table
     if categorical:
         raise DatasetError("categorical applies only to a file of features: in a DataFrame, use astype('category').")
     if id_column is not None and id_column not in features.columns:

@@ -1,4 +1,4 @@
-"""CSV, TSV and other delimited text: check the number of cells of every row, then read all at once."""
+"""CSV, TSV and other delimited text: read by Arrow, or row by row to say what is wrong and where."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from chmcnn import _wording
 from chmcnn._io import text
+from chmcnn.datasets.arrow_csv import read_quickly
 from chmcnn.datasets.raw_table import RawTable
 from chmcnn.errors import TableError
 
@@ -21,12 +22,25 @@ def read(path: Path, delimiter: str) -> RawTable:
     """Read a table with a header: all cells as text, empty ones as missing."""
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise TableError(f"the delimiter is {delimiter!r}; expected one character, such as ',' or a tab", path)
-    number = _check(path, delimiter)
+    line, header = next(rows(path, delimiter), (1, []))
+    if not header:
+        raise TableError("the file is empty; expected a header and rows", path)
+    names = [name.strip() for name in header]
+    _check_header(names, path, line)
+    frame = read_quickly(path, delimiter, header)
+    if frame is None:
+        frame = _read_slowly(path, delimiter, len(header))
+    frame.columns = pd.Index(names)
+    return RawTable(path, frame, lambda row: _line_of(path, delimiter, row))
+
+
+def _read_slowly(path: Path, delimiter: str, columns: int) -> pd.DataFrame:
+    """Check the number of cells of every row, then read all at once."""
+    number = _count_rows(path, delimiter, columns)
     frame = pd.read_csv(path, sep=delimiter, dtype=object, na_values=[""], keep_default_na=False, encoding="utf-8-sig")
     if len(frame) != number:
         raise TableError(f"it has {number:,} rows, but {len(frame):,} were read; quote cells with line breaks", path)
-    frame.columns = pd.Index([str(name).strip() for name in frame.columns])
-    return RawTable(path, frame, lambda row: _line_of(path, delimiter, row))
+    return frame
 
 
 def _line_of(path: Path, delimiter: str, row: int) -> int:
@@ -34,18 +48,15 @@ def _line_of(path: Path, delimiter: str, row: int) -> int:
     return next(line for number, (line, _) in enumerate(rows(path, delimiter)) if number == row + 1)
 
 
-def _check(path: Path, delimiter: str) -> int:
+def _count_rows(path: Path, delimiter: str, columns: int) -> int:
     """Return the number of rows; raise an error if there is none, or one is not as long as the header."""
     all_rows = rows(path, delimiter)
-    line, header = next(all_rows, (1, []))
-    if not header:
-        raise TableError("the file is empty; expected a header and rows", path)
-    _check_header([name.strip() for name in header], path, line)
+    line, _ = next(all_rows)
     count = 0
     for line, row in all_rows:
-        if len(row) != len(header):
+        if len(row) != columns:
             cells = _wording.count(len(row), "cell")
-            raise TableError(f"the row has {cells}, but the header has {len(header)}", path, line)
+            raise TableError(f"the row has {cells}, but the header has {columns}", path, line)
         count += 1
     if not count:
         raise TableError("the file has a header, but no rows", path, line)

@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from chmcnn.datasets.quick_columns import MISSING, convert_to_categories, convert_to_numbers
 from chmcnn.datasets.texts import TEXT, is_running_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+    from pandas.api.extensions import ExtensionArray
+
     from chmcnn.datasets.raw_table import RawTable
 
-MISSING = ("?", "NA", "N/A", "NaN", "nan", "null", "None")
-"""Texts for a missing value in a feature, besides an empty cell."""
+    Cells = NDArray[np.float64] | ExtensionArray
+
+# Possessive quantifiers (*+) never try again with fewer characters: otherwise a long cell would take hours.
 _LIKE_A_NUMBER = re.compile(
-    r"[+\-\u2212]?(?:[\d.,_\s]*\d[\d.,_\s]*(?:[eE][+-]?\d+)?\s*%?|inf(?:inity)?)", re.IGNORECASE
+    r"[+\-\u2212]?(?:[.,_\s]*+\d[\d.,_\s]*+(?:[eE][+-]?\d++)?\s*%?|inf(?:inity)?)", re.IGNORECASE
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")
@@ -57,11 +62,7 @@ def read_feature_columns(
     if not features.shape[1]:
         raise raw.error("there is no column of features")
     index = pd.RangeIndex(len(frame)) if ids is None else _read_ids(raw, frame[ids], ids)
-    columns = dict(_convert(raw, features, named))
-    return pd.DataFrame(
-        {name: column.to_numpy() if column.dtype == np.float64 else column.array for name, column in columns.items()},
-        index=index,
-    )
+    return pd.DataFrame(dict(_convert(raw, features, named)), index=index)
 
 
 def _find_id_column(raw: RawTable, frame: pd.DataFrame, column: str | int | None) -> str | None:
@@ -94,18 +95,23 @@ def _text(value: object) -> str | None:
     return str(value).strip() if value is not None else None
 
 
-def _convert(raw: RawTable, frame: pd.DataFrame, named: NamedColumns) -> Iterator[tuple[str, pd.Series]]:
-    for name in frame.columns:
-        column = frame[name]
-        if name in named.text:
-            yield name, _convert_to_text(raw, column, name)
+def _convert(raw: RawTable, frame: pd.DataFrame, named: NamedColumns) -> Iterator[tuple[str, Cells]]:
+    categorical, text = frozenset(named.categorical), frozenset(named.text)
+    for name, column in frame.items():
+        is_category = name in categorical
+        quick = None if name in text else _convert_quickly(column, is_category=is_category)
+        if quick is not None:
+            yield str(name), quick
+            continue
+        if name in text:
+            converted = _convert_to_text(raw, column, str(name))
         elif isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
-            yield name, column
+            converted = column
         elif column.dtype == np.float64:
-            is_category = name in named.categorical
-            yield name, _to_categories(column.map(_text)) if is_category else _check_finite(raw, column, name)
+            converted = _to_categories(column.map(_text)) if is_category else _check_finite(raw, column, str(name))
         else:
-            yield name, _convert_strings(raw, column, name, is_category=name in named.categorical)
+            converted = _convert_strings(raw, column, str(name), is_category=is_category)
+        yield str(name), converted.to_numpy() if converted.dtype == np.float64 else converted.array
 
 
 def _convert_to_text(raw: RawTable, column: pd.Series, name: str) -> pd.Series:
@@ -125,17 +131,36 @@ def _check_finite(raw: RawTable, column: pd.Series, name: str) -> pd.Series:
 
 
 def _refuse_lists(raw: RawTable, column: pd.Series, name: str) -> None:
-    if not all(value is None or isinstance(value, str | float) for value in column):
+    if isinstance(column.dtype, pd.ArrowDtype):
         raise raw.error("a list cannot be a feature; make one column for each of its values", column=name)
 
 
+def _convert_quickly(column: pd.Series, *, is_category: bool) -> Cells | None:
+    """Return a column of text that is numbers or categories without question, otherwise None."""
+    if not isinstance(column.dtype, pd.StringDtype):
+        return None
+    if is_category:
+        return convert_to_categories(column, is_category=lambda _: True)
+    numbers = convert_to_numbers(column)
+    return convert_to_categories(column, is_category=_are_categories) if numbers is None else numbers
+
+
+def _are_categories(names: Sequence[str]) -> bool:
+    """Return whether no text is a number, and not all are dates or resemble numbers."""
+    if np.isfinite(pd.to_numeric(pd.Series(names, dtype=object), errors="coerce").to_numpy(dtype=np.float64)).any():
+        return False
+    return not any(all(map(form.fullmatch, names)) for form in (_DATE, _LIKE_A_NUMBER, _LIKE_A_DATE))
+
+
 def _convert_strings(raw: RawTable, column: pd.Series, name: str, *, is_category: bool) -> pd.Series:
+    """Return a column of text as what it is; raise an error with its place for a cell that is ambiguous."""
+    _refuse_lists(raw, column, name)
+    column = column.astype(object)
     if not is_category:
         quick = pd.to_numeric(column, errors="coerce").astype(np.float64)
         if np.isfinite(quick.to_numpy()).all():  # the usual case: numbers, and none missing
             _refuse_codes(raw, column, name)
             return quick
-    _refuse_lists(raw, column, name)
     stripped = column.str.strip()
     cells = stripped.mask(stripped.isin(MISSING))
     present = cells.notna().to_numpy()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._io import text
-from chmcnn.datasets import arff, delimited, obo, parquet, skos
+from chmcnn.datasets import arff, delimited, obo, parquet, skos, sparse_tables
 from chmcnn.datasets.raw_table import DeclaredLabels, RawTable
 from chmcnn.errors import FileError, HierarchyError, TableError
 from chmcnn.hierarchy import Hierarchy
@@ -65,6 +65,7 @@ def _read_obo(path: Path, options: HierarchyOptions) -> Hierarchy:
 _SKOS = Format(read_hierarchy=lambda path, options: skos.read(path, language=options.language))
 _CSV, _TSV = _delimited(","), _delimited("\t")
 _PARQUET = Format(read_table=lambda path, _: parquet.read(path))
+_SVMLIGHT = Format(read_table=lambda path, _: sparse_tables.read_svmlight(path))
 
 FORMATS = {
     ".csv": _CSV,
@@ -73,6 +74,10 @@ FORMATS = {
     ".tab": _TSV,
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
+    ".svm": _SVMLIGHT,
+    ".svmlight": _SVMLIGHT,
+    ".libsvm": _SVMLIGHT,
+    ".npz": Format(read_table=lambda path, _: sparse_tables.read_npz(path)),
     ".arff": Format(_read_arff, lambda path, _: arff.read_hierarchy(path)),
     ".obo": Format(read_hierarchy=_read_obo),
     ".json": Format(read_hierarchy=lambda path, _: Hierarchy.from_json("".join(text.lines(path)))),

@@ -1,72 +1,133 @@
-"""Parquet tables."""
+"""Parquet tables: columns from Arrow as numbers, text, categories, dates or lists of text."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 import pandas as pd
 
 from chmcnn.datasets.raw_table import RawTable
+from chmcnn.datasets.sparse_tables import has_entries, read_entries
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+ArrowTable: TypeAlias = Any
+"""A `pyarrow.Table`; pyarrow has no type hints."""
 ArrowColumn: TypeAlias = Any
-"""A `pyarrow.ChunkedArray`; pyarrow has no type hints."""
+"""A `pyarrow.ChunkedArray`."""
+ArrowType: TypeAlias = Any
+"""A `pyarrow.DataType`."""
 _EXACT = 2**53
 """Double precision does not represent all integers beyond it."""
 
 
 def read(path: Path) -> RawTable:
     """Read the columns of a Parquet file."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ModuleNotFoundError:
-        raise TableError('Parquet needs pyarrow: pip install "chmcnn[parquet]"', path) from None
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         with parquet.ParquetFile(path) as file:
-            table = file.read()
+            table = file.read() if file.metadata.num_rows else None
     except (pa.ArrowException, OSError) as error:
-        raise TableError(f"the file is not Parquet: {str(error).splitlines()[0].rstrip('.')}", path) from None
-    for name, times in Counter(table.column_names).items():
+        raise TableError(f"the file is not Parquet: {describe(error)}", path) from None
+    if table is None:
+        raise TableError("the file has no rows", path)
+    check_columns(table.schema, path)
+    return to_raw_table(table, path)
+
+
+def describe(error: Exception) -> str:
+    """Return the first line of what Arrow says."""
+    return str(error).splitlines()[0].rstrip(".")
+
+
+def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
+    """Return the columns of a table, or of some of its rows, that `check_columns` accepts."""
+    matrix = read_entries(table, path) if has_entries(table.schema) else None
+    names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
+    columns = {name: _to_pandas(table.column(name), name, path) for name in names}
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
+    return RawTable(path, frame, matrix=matrix, first_row=first_row)
+
+
+def check_columns(schema: Any, path: Path) -> None:  # noqa: ANN401 -- pyarrow has no types
+    """Raise an error for two columns of one name, and for a column that cannot be a feature or labels."""
+    from pyarrow import types
+
+    for name, times in Counter(schema.names).items():
         if times > 1:
             raise TableError(f"there are two columns {name!r}; rename one of them", path)
-    if not table.num_rows:
-        raise TableError("the file has no rows", path)
-    columns = {name: _to_pandas(table.column(name), name, path) for name in table.column_names}
-    return RawTable(path, pd.DataFrame(columns))
+    for field in schema:
+        kind = field.type
+        place = f"column {field.name!r} is of type {kind}"
+        if types.is_null(kind):
+            raise TableError(
+                f"{place}: it has no value in any row; drop it, or store it as numbers or text if others have some",
+                path,
+            )
+        if not (_is_plain(kind) or _is_list_of_text(kind) or (has_entries(schema) and types.is_nested(kind))):
+            nested = "make one column for each of its parts" if types.is_nested(kind) else "convert or drop it"
+            raise TableError(f"{place}; expected numbers, text, categories or dates: {nested}", path)
+
+
+def _is_plain(kind: ArrowType) -> bool:
+    """Whether a column has numbers, text, categories or dates."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_date, types.is_timestamp)
+    return any(test(kind) for test in tests) or is_text(kind)
+
+
+def is_text(kind: ArrowType) -> bool:
+    """Return whether a column has text."""
+    from pyarrow import types
+
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def _is_list_of_text(kind: ArrowType) -> bool:
+    from pyarrow import types
+
+    is_list = any(test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+    return is_list and (is_text(kind.value_type) or _is_dictionary_of_text(kind.value_type))
+
+
+def _is_dictionary_of_text(kind: ArrowType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_dictionary(kind) and is_text(kind.value_type))
 
 
 def _to_pandas(column: ArrowColumn, name: str, path: Path) -> pd.Series:
-    """Return a column as numbers, text, categories, dates or lists of text; raise an error for any other type."""
     import pyarrow as pa
     from pyarrow import types
 
     kind = column.type
-    if types.is_integer(kind):
-        return _to_floats(column, name, path)
-    if types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind):
-        return pd.Series(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    if types.is_dictionary(kind) and (types.is_string(kind.value_type) or types.is_large_string(kind.value_type)):
+    if _is_dictionary_of_text(kind):
         return pd.Series(column.to_pandas(), dtype="category")
+    if types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if types.is_integer(kind):
+        _refuse_large(column, name, path)
     if types.is_date(kind) or types.is_timestamp(kind):
         return pd.Series(column.cast(pa.timestamp("us")).to_numpy(), dtype="datetime64[us]")
-    is_text = types.is_string(kind) or types.is_large_string(kind)
-    is_list = types.is_list(kind) and types.is_string(kind.value_type)
-    if is_text or is_list:
-        return pd.Series(column.to_pylist(), dtype=object)
-    raise TableError(
-        f"column {name!r} is of type {kind}; expected numbers, text, categories or dates: convert or drop it", path
-    )
+    if is_text(kind):
+        return pd.Series(column.cast(pa.large_string()), dtype="str")
+    if _is_list_of_text(kind):
+        return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(pa.large_list(pa.large_string()))))
+    return pd.Series(column.cast(pa.float64()).to_numpy(), copy=False)
 
 
-def _to_floats(column: ArrowColumn, name: str, path: Path) -> pd.Series:
-    values = column.to_pylist()
-    large = next((value for value in values if value is not None and abs(value) > _EXACT), None)
+def _refuse_large(column: ArrowColumn, name: str, path: Path) -> None:
+    from pyarrow import compute
+
+    bounds = compute.min_max(column).as_py()
+    large = next((bound for bound in bounds.values() if bound is not None and abs(bound) > _EXACT), None)
     if large is not None:
         raise TableError(f"column {name!r}: {large} is too large for an exact number; store it as text", path)
-    return pd.Series([np.nan if value is None else value for value in values], dtype=np.float64)

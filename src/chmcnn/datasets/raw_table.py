@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from scipy import sparse
 
     from chmcnn.hierarchy import Hierarchy
 
@@ -28,18 +29,21 @@ class DeclaredLabels(NamedTuple):
 class RawTable:
     """Columns of text, numbers, categories or lists of text; a missing value is None or NaN.
 
-    ``frame`` has the column of labels too, except in a format with ``declared`` labels.
+    ``frame`` has the column of labels too, except in a format with ``declared`` labels. Sparse features are in
+    ``matrix``, and not in ``frame``.
     """
 
     path: Path
     frame: pd.DataFrame
     line_of: Callable[[int], int | None] = field(default=lambda _: None)
     declared: DeclaredLabels | None = None
+    matrix: sparse.csr_array | None = None
+    first_row: int = 0  # of a part of a file
 
     def error(self, problem: str, row: int | None = None, column: str | None = None) -> TableError:
         """Return an error about a cell; it names the row where the format has no lines."""
         line = None if row is None else self.line_of(row)
-        place = f"row {row + 1}, " if row is not None and line is None else ""
+        place = f"row {self.first_row + row + 1}, " if row is not None and line is None else ""
         where = f"column {column!r}: " if column is not None else ""
         names = list(self.frame.columns)
         return TableError(
@@ -48,8 +52,8 @@ class RawTable:
 
     def require_column(self, column: str, hint: str) -> None:
         """Raise an error for a column that does not exist."""
-        names = list(self.frame.columns)
-        if column not in names:
+        if column not in self.frame.columns:
+            names = list(self.frame.columns)
             near = _wording.nearest(column, names)
             suggestion = f"did you mean {near!r}? " if near else ""
             some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

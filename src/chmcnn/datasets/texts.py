@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TEXT: Final = "string"
 """The pandas type of a column that is text without question, as ``"category"`` is that of categories."""
-_FEW_TEXTS = 100
+FEW_TEXTS = 100
 """Up to so many different texts may be categories, if each appears in three rows on average."""
 _WORDS = 3
 """Average number of words in a cell from which a column is running text."""
@@ -43,7 +43,7 @@ def is_running_text(cells: pd.Series) -> bool:
     if not len(cells) or not all(isinstance(cell, str) for cell in cells):
         return False
     unique = cells.nunique()
-    return bool(unique > min(len(cells) / 3, _FEW_TEXTS) and cells.map(lambda cell: len(cell.split())).mean() >= _WORDS)
+    return bool(unique > min(len(cells) / 3, FEW_TEXTS) and cells.map(lambda cell: len(cell.split())).mean() >= _WORDS)
 
 
 def is_list_of_texts(X: Features) -> bool:

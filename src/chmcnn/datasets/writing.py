@@ -12,7 +12,7 @@ from scipy import sparse
 from chmcnn._io import text
 from chmcnn._io.files import atomic
 from chmcnn.datasets.columns import list_kinds
-from chmcnn.datasets.feature_columns import MISSING
+from chmcnn.datasets.quick_columns import MISSING
 from chmcnn.datasets.texts import TEXT
 from chmcnn.errors import DatasetError
 
@@ -68,12 +68,13 @@ def write_parquet(table: Table, path: Path, *, labels: str, force: bool) -> None
     if path.suffix.lower() not in _PARQUET:
         raise DatasetError(f"{path} has the ending {path.suffix!r}; expected {' or '.join(_PARQUET)}.")
     _refuse_existing(path, force=force)
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ModuleNotFoundError:
-        raise DatasetError('Parquet needs pyarrow: pip install "chmcnn[parquet]".') from None
+    import pyarrow as pa
+    from pyarrow import parquet
+
     content = pa.Table.from_pandas(_frame(table, labels), preserve_index=False)
+    for position, field in enumerate(content.schema):
+        if pa.types.is_null(getattr(field.type, "value_type", field.type)):  # nothing but missing categories
+            content = content.set_column(position, field.name, pa.nulls(len(content), pa.string()))
     column = pa.array(_label_lists(table), type=pa.list_(pa.string()))
     with atomic(path) as temporary:
         parquet.write_table(content.append_column(labels, column), temporary)

@@ -16,8 +16,10 @@ import numpy as np
 import torch
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
+from torch.utils.data import DataLoader
 
 from chmcnn import training
+from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
@@ -25,8 +27,9 @@ from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
 from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
+from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer
-from chmcnn.estimator._transformers import CustomPreprocessor
+from chmcnn.estimator._transformers import CustomPreprocessor, create_preprocessor
 from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
@@ -52,6 +55,7 @@ class NeuralClassifier(NetworkParameters):
     network_: nn.Module
     device_: str
     streamed_: bool
+    row_groups_: bool = False  # whether the training rows came from files, a window at a time
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     feature_shape_: tuple[int, ...]
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
@@ -87,7 +91,8 @@ class NeuralClassifier(NetworkParameters):
             Features (rows, features): an array, a sparse matrix, a DataFrame or a list of texts; the index of a
             DataFrame has the names of the rows. Or a torch ``Dataset`` or ``DataLoader`` of pairs (features, labels),
             with features of any shape, which are not preprocessed, and labels 0 and 1 in the order of
-            ``hierarchy.classes``. Integers stay integers for a network of your own.
+            ``hierarchy.classes``. Integers stay integers for a network of your own. Or `chmcnn.datasets.RowGroups`:
+            Parquet files that need not fit into memory.
         y
             Label sets, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
         validation_data
@@ -135,6 +140,9 @@ class NeuralClassifier(NetworkParameters):
         load_optimizer(self.training_state_.optimizer, tensors)
 
     def _fit(self, X: Features, y: LabelsLike, validation_data: Features) -> None:
+        if isinstance(X, RowGroups):
+            self._fit_row_groups(X, y, validation_data)
+            return
         if not _streams.is_stream(X):
             super()._fit(X, y, validation_data)
             return
@@ -149,16 +157,7 @@ class NeuralClassifier(NetworkParameters):
         batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
         stream = _streams.Stream(X, self.hierarchy_, batch_size, floats=self.network is None)
         train, valid = stream.split(validation_data, self.validation, self.seed_)
-        is_endless = valid is None and self.max_minutes is None
-        if (is_endless and self.epochs is None) or (valid is None and isinstance(self.threshold, str)):
-            raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
-        if is_endless and self.validation:
-            warnings.warn(
-                f"There are no validation rows: nothing stops the training before epoch {self.epochs}. Pass "
-                "validation_data=, or validation=0 to train for all epochs without this warning.",
-                UserWarning,
-                stacklevel=5,
-            )
+        self._require_end(valid)
         self.streamed_ = True
         self.feature_shape_, self.feature_type_ = train.describe_features()
         self.n_features_in_ = math.prod(self.feature_shape_)
@@ -170,11 +169,45 @@ class NeuralClassifier(NetworkParameters):
         valid = None if valid is None else valid.to(self.device_)
         self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
 
+    def _fit_row_groups(self, rows: RowGroups, y: LabelsLike, validation_data: Features) -> None:
+        if y is not None:
+            raise ChmcnnError("y was passed with RowGroups, which have the labels themselves: omit y.")
+        if self.hierarchy != rows.hierarchy:
+            raise ChmcnnError("The hierarchy of the model differs from that of the rows: pass the same hierarchy=.")
+        self.resolve(None)
+        share = 0.0 if validation_data is not None else min(self.validation, rows.window / len(rows))
+        held_out = rows.draw(share, self.seed_)
+        self.preprocessor_, table = learn_preprocessing(rows, held_out, create_preprocessor(self.preprocess))
+        self.n_features_in_, self.id_column_ = self.preprocessor_.n_features_in_, rows.id_column
+        self.feature_names_in_ = self.preprocessor_.feature_names_in_
+        self.row_groups_, self.n_samples_fit_ = True, len(rows) - (0 if table is None else len(table))
+        self.feature_shape_ = (len(self.preprocessor_.scales_),)
+        pair = validation_data if table is None else (table.X, table.Y)
+        valid = None if pair is None else self._to_rows(pair[0], self._to_labels(*pair))
+        self._require_end(valid)
+        batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
+        train = DataLoader(WindowedBatches(rows, held_out, self._preprocess, batch_size), batch_size=None)
+        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
+
+    def _require_end(self, valid: Rows | None) -> None:
+        """Raise an error, or warn, if nothing ends the training."""
+        is_endless = valid is None and self.max_minutes is None
+        if (is_endless and self.epochs is None) or (valid is None and isinstance(self.threshold, str)):
+            raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
+        if is_endless and self.validation:
+            warnings.warn(
+                f"There are no validation rows: nothing stops the training before epoch {self.epochs}. Pass "
+                "validation_data=, or validation=0 to train for all epochs without this warning.",
+                UserWarning,
+                stacklevel=6,
+            )
+
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         find_preset(self.preset, self.presets)
         super().resolve(y)
         self.streamed_, self.n_samples_fit_, self.sparse_network_ = False, None, False
+        self.row_groups_ = False
         self.feature_type_ = torch.float32
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
@@ -343,7 +376,7 @@ class NeuralClassifier(NetworkParameters):
         custom = self.network is not None or self.streamed_
         columns = None if custom else self._count_inputs()
         settings = self.resolve_settings(columns, self.n_samples_fit_, sparse=self.sparse_network_)
-        if self.streamed_ and self.refit is None:
+        if (self.streamed_ or self.row_groups_) and self.refit is None:
             settings["refit"] = False  # rows of a stream cannot be concatenated with validation rows
         options = {name: settings[name] for name in TRAINING}
         return training.Settings(**options, precision=self.precision, seed=self.seed_)

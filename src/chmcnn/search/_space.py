@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ APPENDIX: dict[str, Any] = {
 }
 """The space of the paper's appendix: 576 settings."""
 
+_MOST_VALUES = 1_000
+"""Values of a range with a step: no search tries more of one setting."""
+_MOST_POINTS = 1_000_000
+"""Points of a grid, which is drawn in random order, and so is in memory as a whole."""
 _RANGE = {"low", "high", "step", "log"}
 _EXPECTED = 'a list of values, or a range: {"low": 0.1, "high": 0.9}, with "step": 0.1 or "log": true if needed'
 
@@ -103,6 +108,12 @@ class Space:
                     self.path,
                 )
             sizes.append(range(len(axis)))
+        if math.prod(map(len, sizes)) > _MOST_POINTS:
+            raise FileError(
+                f"the grid has {math.prod(map(len, sizes)):,} points; list fewer values, or use the sampler tpe, which "
+                "does not try them all",
+                self.path,
+            )
         points = [dict(zip(self.axes, point, strict=True)) for point in itertools.product(*sizes)]
         return [points[place] for place in np.random.default_rng(seed).permutation(len(points))]
 
@@ -143,6 +154,12 @@ def _read_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any]
     if log or not _check_number(name, step, path) > 0 or (integer and not isinstance(step, int)):
         raise FileError(
             f"{name} has the step {step!r}; expected a number above 0, an integer if the setting is one, and no log",
+            path,
+        )
+    if (high - low) / step >= _MOST_VALUES:
+        raise FileError(
+            f"{name} has the step {step!r} from {low!r} to {high!r}, which is more than {_MOST_VALUES:,} values; use a "
+            "larger step, or none for all numbers between",
             path,
         )
     count = int((high - low) / step + 1e-9) + 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chmcnn.datasets.arff.cells import Cell
     from chmcnn.datasets.arff.header import Attribute, Header
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read_cells(

@@ -1,0 +1,75 @@
+"""Training on Parquet files that need not fit into memory: ``chmcnn train --stream``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chmcnn.cli._data import HoldOutOptions, Parts, TableOptions
+from chmcnn.cli._groups import OptionGroup, flag
+from chmcnn.errors import ChmcnnError, DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chmcnn.datasets import RowGroups
+
+_PANEL = "Data beyond memory"
+_APPLY = ("hierarchy", "labels", "class_column", "separator", "path_separator", "id_column")
+"""Options of a table that apply to streamed files as well."""
+
+
+@dataclass(frozen=True)
+class StreamOptions(OptionGroup):
+    """Whether rows are read from files in every epoch, and how many are in memory at once."""
+
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Read Parquet files in every epoch, some rows at a time.", rich_help_panel=_PANEL),
+    ] = False
+    window: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows in memory, shuffled at once. Default: 10,000.", rich_help_panel=_PANEL),
+    ] = None
+
+    def check(self, data: Sequence[str]) -> None:
+        """Refuse several tables, or a window, without ``--stream``."""
+        if not self.stream and len(data) > 1:
+            raise DatasetError(f"There are {len(data)} tables; use --stream to train on several Parquet files.")
+        if not self.stream and self.window is not None:
+            raise DatasetError("--window is only for --stream: a table is read as a whole.")
+
+    def open(self, data: Sequence[str], table: TableOptions) -> RowGroups:
+        """Open the files; raise an error for options that do not apply to them."""
+        from chmcnn.datasets import RowGroups
+        from chmcnn.datasets.row_groups import WINDOW
+
+        for field in fields(table):
+            if field.name not in _APPLY and getattr(table, field.name) != field.default:
+                reason = "TF-IDF needs all texts in memory" if field.name == "text" else "it is for tables in memory"
+                raise DatasetError(f"{flag(field.name)} cannot be used with --stream: {reason}.")
+        if table.hierarchy is None:
+            raise ChmcnnError("--stream needs --hierarchy: the classes must be known before the rows are read.")
+        return RowGroups(
+            data,
+            table.read_hierarchy(table.hierarchy),
+            labels=table.class_column or table.labels,
+            separator=table.separator,
+            path_separator=table.path_separator,
+            id_column=table.id_column or None,
+            window=self.window or WINDOW,
+        )
+
+
+def read_test_rows(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> Parts:
+    """Return the table to test on, if there is one."""
+    if hold_out.test_share:
+        raise DatasetError("--test-share cannot be used with --stream; name a table to test on with --test.")
+    title = f"{rows.files[0].name} and {len(rows.files) - 1:,} others" if len(rows.files) > 1 else rows.files[0].name
+    if hold_out.test is None:
+        return Parts(title, {})
+    kinds = {name: "categories" for name in rows.categorical}
+    return Parts(title, {"test": table.name_kinds(kinds).read(Path(hold_out.test), rows.hierarchy)})

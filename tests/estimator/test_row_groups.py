@@ -1,0 +1,187 @@
+"""Training on Parquet files, some rows at a time."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import torch
+from pyarrow import parquet
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, FileError, Hierarchy
+from chmcnn.datasets import Preprocessor, RowGroups
+from chmcnn.datasets.one_pass import OnePass
+from chmcnn.estimator._row_groups import WindowedBatches
+
+TREE = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat")])
+OPTIONS: dict[str, Any] = {"epochs": 3, "widths": [8], "random_state": 0, "device": "cpu"}
+
+
+def make_table(rows: int, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    kinds = random.choice(["dog", "cat"], rows)
+    size = np.where(kinds == "dog", 3.0, -3.0) + random.normal(size=rows)
+    return pd.DataFrame(
+        {
+            "name": [f"n{seed}-{number}" for number in range(rows)],
+            "size": np.where(random.random(rows) < 0.1, np.nan, size),
+            "colour": random.choice(["red", "blue", None], rows),
+            "born": pd.to_datetime("2020-01-01") + pd.to_timedelta(random.integers(0, 900, rows), "D"),
+            "same": 2.0,
+            "labels": kinds,
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"part{number}.parquet" for number in range(3)]
+    for number, path in enumerate(paths):
+        make_table(50, number).to_parquet(path, row_group_size=20)
+    return paths
+
+
+def open_files(paths: list[Path], **options: Any) -> RowGroups:
+    return RowGroups(paths, TREE, **{"id_column": "name", "window": 32, **options})
+
+
+def list_batches(rows: RowGroups, seed: int, share: float = 0.2) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    held_out = rows.draw(share, 0)
+    data = WindowedBatches(rows, held_out, lambda X: torch.tensor(X["size"].to_numpy())[:, None], 7)
+    torch.manual_seed(seed)
+    batches = list(data)
+    assert len(batches) == len(data)
+    return batches
+
+
+def test_the_order_depends_on_the_seed_and_every_training_row_comes_once(files: list[Path]) -> None:
+    rows = open_files(files)
+    assert len(rows) == 150
+    first, again, other = list_batches(rows, 1), list_batches(rows, 1), list_batches(rows, 2)
+    for (x, y), (x_again, y_again) in zip(first, again, strict=True):
+        torch.testing.assert_close(x, x_again, equal_nan=True)
+        assert (y == y_again).all()
+    values = [torch.cat([x for x, _ in batches]).ravel() for batches in (first, other)]
+    assert not torch.equal(values[0], values[1])
+    torch.testing.assert_close(values[0].sort().values, values[1].sort().values, equal_nan=True)
+    held_out = sum(int(mask.sum()) for mask in rows.draw(0.2, 0).values())
+    assert len(values[0]) == 150 - held_out
+    assert 10 < held_out < 50
+
+
+def test_held_out_rows_do_not_depend_on_the_window(files: list[Path]) -> None:
+    masks = [open_files(files, window=window).draw(0.2, 5) for window in (1, 1000)]
+    assert [mask.tolist() for mask in masks[0].values()] == [mask.tolist() for mask in masks[1].values()]
+
+
+def test_one_pass_learns_what_the_preprocessor_learns(files: list[Path]) -> None:
+    rows = open_files(files)
+    tables = [table.X for group in rows.groups for _, table in rows.read(group)]
+    one_pass = OnePass()
+    for table in tables:
+        one_pass.add(table)
+    whole = pd.concat(tables).astype({"colour": "category"})
+    for standardise in (True, False):
+        found, expected = one_pass.create(standardise=standardise), Preprocessor(standardise=standardise).fit(whole)
+        assert found.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+        np.testing.assert_allclose(found.means_, expected.means_)
+        np.testing.assert_allclose(found.scales_, expected.scales_)
+        np.testing.assert_allclose(found.transform(whole), expected.transform(whole), atol=1e-12)
+
+
+def test_a_model_of_files_is_one_of_tables(tmp_path: Path, files: list[Path]) -> None:
+    model = CHMCNNClassifier(TREE, **OPTIONS).fit(open_files(files))
+    new = make_table(20, 9).drop(columns="labels").set_index("name")
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model", device="cpu")
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    assert loaded.id_column_ == "name"
+    assert model.best_score_ > 0.8
+    assert len(TREE.violations(model.predict_proba(new))) == 0
+    again = CHMCNNClassifier(TREE, **OPTIONS).fit(open_files(files))
+    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    valid = make_table(30, 8).set_index("name")
+    own = CHMCNNClassifier(TREE, **OPTIONS)
+    own.fit(open_files(files), validation_data=(valid.drop(columns="labels"), valid["labels"]))
+    assert own.n_samples_fit_ == 150
+
+
+def test_an_interrupted_training_resumes(tmp_path: Path, files: list[Path]) -> None:
+    def interrupt(epoch: Any) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    whole = CHMCNNClassifier(TREE, **OPTIONS).fit(open_files(files))
+    options = {**OPTIONS, "checkpoint": tmp_path / "state"}
+    with pytest.raises(KeyboardInterrupt):
+        CHMCNNClassifier(TREE, **options, verbose=interrupt).fit(open_files(files))
+    resumed = CHMCNNClassifier(TREE, **options).fit(open_files(files))
+    for mine, theirs in zip(resumed.network_.parameters(), whole.network_.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_folders_and_patterns_are_files_too(files: list[Path]) -> None:
+    folder = files[0].parent
+    for paths in ([folder], [folder / "*.parquet"], [folder, files[0]]):
+        assert open_files(paths).files == tuple(files)
+
+
+def test_columns_of_classes_are_labels_too(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": [1.0, 2.0], "dog": [1, 0], "cat": [0, 1]})
+    frame.to_parquet(tmp_path / "my.parquet")
+    rows = RowGroups([tmp_path], TREE, labels=["dog", "cat"])
+    (_, table), *_ = rows.read(rows.groups[0])
+    assert TREE.decode(table.Y, most_specific=True) == [{"dog"}, {"cat"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"size": "text"}, r"other.parquet: column 'size' is of type .*string, but of type double in .*part0.parquet"),
+        ({"more": 1.0}, r"other.parquet: column 'more' is only in this file, and not in .*part0.parquet"),
+        ({"labels": "dag"}, r"other.parquet, column .*row 1, column 'labels': Unknown class 'dag'"),
+        ({"size": np.inf}, r"row 1, column 'size': the number is infinite"),
+    ],
+)
+def test_a_file_that_differs_is_told(files: list[Path], change: dict[str, Any], told: str) -> None:
+    make_table(30).assign(**change).to_parquet(files[0].with_name("other.parquet"))
+    with pytest.raises(FileError, match=told):
+        CHMCNNClassifier(TREE, **OPTIONS).fit(open_files([*files, files[0].with_name("other.parquet")]))
+
+
+def test_damaged_files_are_named(files: list[Path]) -> None:
+    content = files[1].read_bytes()
+    rows = open_files(files)
+    files[1].write_bytes(content[:200] + bytes(len(content) - 500) + content[-300:])
+    with pytest.raises(FileError, match=r"part1.parquet: row group \d cannot be read"):
+        CHMCNNClassifier(TREE, **OPTIONS).fit(rows)
+    files[1].write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileError, match=r"part1.parquet: the file is not Parquet, or not complete"):
+        open_files(files)
+
+
+def test_what_cannot_be_streamed_is_refused(tmp_path: Path, files: list[Path]) -> None:
+    with pytest.raises(ChmcnnError, match="window is 0; expected 1 row or more"):
+        open_files(files, window=0)
+    with pytest.raises(ChmcnnError, match="nothing has no Parquet files"):
+        open_files([tmp_path / "nothing"])
+    (tmp_path / "my.csv").write_text("x,labels\n1,dog\n")
+    with pytest.raises(FileError, match="only Parquet files can be streamed"):
+        open_files([tmp_path / "my.csv"])
+    with pytest.raises(ChmcnnError, match="preprocess= is a transformer, which files cannot be streamed through"):
+        CHMCNNClassifier(TREE, preprocess=TfidfVectorizer(), **OPTIONS).fit(open_files(files))
+    with pytest.raises(ChmcnnError, match="The hierarchy of the model differs from that of the rows"):
+        CHMCNNClassifier(**OPTIONS).fit(open_files(files))
+    with pytest.raises(ChmcnnError, match="omit y"):
+        CHMCNNClassifier(TREE, **OPTIONS).fit(open_files(files), ["dog"])
+    texts = pa.table({"title": [f"text {number}" for number in range(15_000)], "labels": ["dog"] * 15_000})
+    parquet.write_table(texts, tmp_path / "texts.parquet")
+    with pytest.raises(ChmcnnError, match="'title' has more than 10,000 different texts: names, or running text"):
+        CHMCNNClassifier(TREE, **OPTIONS).fit(RowGroups([tmp_path / "texts.parquet"], TREE))
+    entries = pa.table({"indices": [[1]], "values": [[1.0]], "labels": ["dog"]})
+    parquet.write_table(entries, tmp_path / "sparse.parquet")
+    with pytest.raises(FileError, match="sparse features cannot be streamed"):
+        RowGroups([tmp_path / "sparse.parquet"], TREE)
