@@ -1,8 +1,8 @@
 """Large problems: ``python -m benchmarks.scale`` trains an epoch on each, and measures its time and its memory.
 
-Each training is a process of its own. Beside ours is the same network with plain binary cross-entropy, whose labels are a
-dense matrix in memory and whose validation scores are computed at once. Results are stored as they come; repeat the
-command to go on. ``wordnet`` trains on all 82,115 synsets of WordNet, until the validation score is not better any more;
+Each training is a process of its own. Beside ours is the same network with plain binary cross-entropy, whose labels are
+a dense matrix in memory and whose validation scores are computed at once. Results are stored as they come; repeat the
+command to go on. ``wordnet`` trains on all 82,115 synsets of WordNet, until the validation score no longer improves;
 ``CHMCNN_TEXTS`` names the folder of its file, see `benchmarks.text_problems`.
 """
 

@@ -74,7 +74,10 @@ def test_the_tree_is_a_regression_tree_on_weighted_labels() -> None:
     options: dict[str, Any] = {"min_samples_leaf": 12, "random_state": 0}  # of few rows, many splits are equally good
     model = ClusHMC(DATA.hierarchy, significance=1.0, preprocess=False, evaluated=DATA.evaluated, **options)
     model.fit(DATA.train.X, DATA.train.Y, (DATA.valid.X, DATA.valid.Y))
-    x, y = np.concatenate([DATA.train.X, DATA.valid.X]), np.concatenate([DATA.train.Y.toarray(), DATA.valid.Y.toarray()])
+    x, y = (
+        np.concatenate([DATA.train.X, DATA.valid.X]),
+        sparse.vstack([DATA.train.Y, DATA.valid.Y]).toarray(),
+    )
     plain = DecisionTreeRegressor(**options).fit(x, y * np.sqrt(model.class_weights_))
     leaves = model.trees_[0].apply(x)
     assert len(np.unique(leaves)) > 10
@@ -118,7 +121,7 @@ def test_the_level_is_chosen_on_validation_rows_and_all_rows_are_learnt_from(kin
     apart.fit(DATA.train.X, DATA.train.Y)
     held = metrics.auprc(DATA.valid.Y, apart.predict_proba(DATA.valid.X), classes=DATA.evaluated)
     assert model.validation_scores_[model.significance_] == pytest.approx(held, abs=1e-6)
-    everything = np.concatenate([DATA.train.Y.toarray(), DATA.valid.Y.toarray()])
+    everything = sparse.vstack([DATA.train.Y, DATA.valid.Y]).toarray()
     if kind is ClusHMC:
         assert model.trees_[0].regressor.tree_.n_node_samples[0] == len(everything)
 

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hiclass import LocalClassifierPerParentNode
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
@@ -33,7 +33,10 @@ def test_logistic_regression_is_one_linear_layer() -> None:
 def test_logistic_regression_ranks_about_as_that_of_scikit_learn() -> None:
     model = Logistic(DATA.hierarchy, evaluated=DATA.evaluated, random_state=0)
     model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
-    rows, labels = np.concatenate([DATA.train.X, DATA.valid.X]), np.concatenate([DATA.train.Y.toarray(), DATA.valid.Y.toarray()])
+    rows, labels = (
+        np.concatenate([DATA.train.X, DATA.valid.X]),
+        vstack([DATA.train.Y, DATA.valid.Y]).toarray(),
+    )
     scores = np.ones(DATA.test.Y.shape)
     for column in np.flatnonzero(DATA.evaluated):
         one = LogisticRegression(max_iter=1000)
