@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ COLUMNS = 20_000
 class LargeProblem(NamedTuple):
     """Features and labels with all ancestors."""
 
-    x: NDArray[np.float32] | sparse.csr_array
+    x: Any  # (rows, features), an array or a sparse matrix
     y: sparse.csr_array
     hierarchy: Hierarchy
 
@@ -75,10 +75,8 @@ def _draw_labels(rows: int, hierarchy: Hierarchy, random: np.random.Generator) -
 
     def draw(count: int, of: int) -> sparse.csr_array:
         drawn = order[random.choice(classes, size=(of, count), p=chances / chances.sum())]
-        marks = sparse.csr_array(
-            (np.ones(drawn.size, dtype=np.bool_), (np.repeat(np.arange(of), count), drawn.ravel()))
-        )
-        marks.resize((of, classes))
+        places = np.repeat(np.arange(of), count), drawn.ravel()
+        marks = sparse.csr_array((np.ones(drawn.size, dtype=np.bool_), places), shape=(of, classes))
         return hierarchy.close(marks)
 
     above = draw(1, 1000).nnz / 1000  # labels that one class brings

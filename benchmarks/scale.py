@@ -100,11 +100,11 @@ def measure_plain(size: Size) -> dict[str, float]:
 def _build_same(problem: LargeProblem) -> tuple[torch.nn.Module, Settings]:
     """Return the network and the settings that ours has for such a table."""
     rows, columns = problem.x.shape
-    preset, kind = PRESETS["default"], MLP
-    if preset.sparse and sparse.issparse(problem.x):
-        preset, kind = preset.sparse, SparseMLP
-    widths, dropout = preset.choose_widths(columns), preset.choose_dropout(rows)
-    network = kind(columns, len(problem.hierarchy), widths=widths, dropout=dropout)
+    default = PRESETS["default"]
+    is_sparse = sparse.issparse(problem.x) and default.sparse is not None
+    preset = default.sparse or default if is_sparse else default
+    options: Any = {"widths": preset.choose_widths(columns), "dropout": preset.choose_dropout(rows)}
+    network = (SparseMLP if is_sparse else MLP)(columns, len(problem.hierarchy), **options)
     return network, replace(preset.settings, learning_rate=preset.choose_learning_rate(columns))
 
 

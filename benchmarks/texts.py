@@ -88,7 +88,7 @@ SYSTEMS: dict[str, Callable[..., Scores]] = {
 }
 
 
-def measure(labels: NDArray[np.bool_], scores: Scores) -> dict[str, float]:
+def measure(labels: NDArray[np.bool_] | sparse.csr_array, scores: Scores) -> dict[str, float]:
     """Return AU(PRC), and the best hierarchical F of one threshold for all classes."""
     curve = metrics.precision_recall_curve(labels, scores)
     sums = curve.precision + curve.recall

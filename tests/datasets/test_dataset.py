@@ -115,7 +115,7 @@ def test_copies_do_not_change_either() -> None:
     for copied in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
         with pytest.raises(ValueError, match="read-only"):
             copied.X[0, 0] = 1
-    first.Y.resize((1, 3))
+    untyped(first.Y).resize((1, 3))
     first.Y.data = np.zeros(3)
     assert first.Y.shape == (3, 3)
     assert first.Y.sum() == 4

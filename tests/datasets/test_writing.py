@@ -24,7 +24,7 @@ WORD = TEXT.map(lambda text: f"w{text.strip()}")
 
 
 def same(first: Table, second: Table) -> None:
-    assert (first.Y != second.Y).nnz == 0
+    assert np.array_equal(first.Y.toarray(), second.Y.toarray())
     assert first.hierarchy == second.hierarchy
     assert first.feature_names == second.feature_names
     for name in first.feature_names:

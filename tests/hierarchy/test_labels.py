@@ -86,7 +86,8 @@ def test_every_form_gives_the_same_closed_matrix_through_both_entrances(labels: 
     matrix = Table(FEATURES, labels, ANIMALS).Y
     assert matrix.dtype == np.bool_
     assert isinstance(matrix, sparse.csr_array)
-    assert (matrix.indices.dtype, matrix.has_canonical_format) == (np.int32, True)
+    assert matrix.indices.dtype == np.int32
+    assert matrix.has_canonical_format
     assert matrix.toarray().astype(int).tolist() == expected
     predictions = through_fit(labels).predict_proba(FEATURES)
     np.testing.assert_array_equal(predictions, through_fit(np.array(expected)).predict_proba(FEATURES))

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -16,7 +17,9 @@ from chmcnn.training import Rows, Settings, Trained, train
 
 CHAIN = Hierarchy(["a", "b", "c"], [(0, 1), (1, 2)])
 STAR = Hierarchy(["a", "b", "c"], [(0, 1), (0, 2)])
-ROWS = Rows(torch.randn(8, 2, generator=torch.Generator().manual_seed(0)), csr_array([[True, False, False]] * 8))
+ROWS = Rows(
+    torch.randn(8, 2, generator=torch.Generator().manual_seed(0)), csr_array(np.array([[True, False, False]] * 8))
+)
 
 
 def run(folder: Path, hierarchy: Hierarchy, constraint: Hierarchy = CHAIN) -> Trained:

@@ -71,5 +71,5 @@ def read_test_rows(rows: RowGroups, hold_out: HoldOutOptions, table: TableOption
     title = f"{rows.files[0].name} and {len(rows.files) - 1:,} others" if len(rows.files) > 1 else rows.files[0].name
     if hold_out.test is None:
         return Parts(title, {})
-    kinds = {name: "categories" for name in rows.categorical}
+    kinds = dict.fromkeys(rows.categorical, "categories")
     return Parts(title, {"test": table.name_kinds(kinds).read(Path(hold_out.test), rows.hierarchy)})

@@ -14,8 +14,7 @@ from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from chmcnn._typing import Features, LabelsLike
     from chmcnn.classifier import CHMCNNClassifier
@@ -116,13 +115,13 @@ def evaluate(
 
 
 def _create_page(
-    model: CHMCNNClassifier, X: Features, Y: NDArray[np.bool_], result: Evaluation, call: Invocation
+    model: CHMCNNClassifier, X: Features, Y: csr_array, result: Evaluation, call: Invocation
 ) -> str:
     from chmcnn.datasets import Table
     from chmcnn.report.training_page import Origin, page
 
     facts = {
-        "rows": f"{len(Y):,}",
+        "rows": f"{Y.shape[0]:,}",
         "features": f"{model.n_features_in_:,}",
         "classes": f"{result.classes:,} evaluated",
         "hierarchy": repr(model.hierarchy_),
