@@ -1,10 +1,13 @@
 """Timing of several calls in one run, in turns, so that a busy machine slows all of them equally."""
 
 import json
+import multiprocessing
 import platform
+import resource
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +44,30 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def peak_mib() -> float:
+    """Return the peak memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def run_apart(path: Path, compute: Callable[..., dict[str, Any]], *arguments: object) -> None:
+    """Compute in a process of its own, whose memory is its own, and write the result, unless its file exists."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        result = process.submit(compute, *arguments).result()
+    _write(path, {"machine": describe_machine(), **result})
+    print(json.dumps(result), flush=True)
+
+
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
     """Write the results of one benchmark, with the machine and the versions."""
     content = {"command": command, "machine": describe_machine(), "rows": rows}
     path = RESULTS / f"{name}.json"
+    _write(path, content)
+    return path
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return path

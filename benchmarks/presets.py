@@ -109,7 +109,7 @@ def layers(name: str) -> dict[str, Any]:
     train = data_folder().with_name("HMC_data_reconstructed") / f"{name}.train.arff"
     own = {"train": train} if train.is_file() else None
     data = datasets.load(name, data_dir=data_folder(), named=own)
-    scores = {str(list(widths)): _validation_score(data, {"widths": widths}) for widths in WIDTHS}
+    scores = {str(list(widths)): validation_score(data, {"widths": widths}) for widths in WIDTHS}
     return {
         "dataset": name + recipes.RECONSTRUCTED if own else name,
         "columns": data.train.X.shape[1],
@@ -120,11 +120,12 @@ def layers(name: str) -> dict[str, Any]:
 def dropout(name: str) -> dict[str, Any]:
     """AU(PRC) on the validation rows for each dropout rate."""
     data = datasets.load(name, data_dir=data_folder())
-    scores = {str(rate): _validation_score(data, {"dropout": rate}) for rate in DROPOUT}
+    scores = {str(rate): validation_score(data, {"dropout": rate}) for rate in DROPOUT}
     return {"dataset": name, "rows": len(data.train.X), "validation AU(PRC)": scores}
 
 
-def _validation_score(data: datasets.Dataset, options: dict[str, Any]) -> float:
+def validation_score(data: datasets.Dataset, options: dict[str, Any]) -> float:
+    """Return the best AU(PRC) on the validation rows of a training with some options."""
     model = CHMCNNClassifier(data.hierarchy, evaluated=data.evaluated, random_state=0, refit=False, **options)
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     return model.best_score_

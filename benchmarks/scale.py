@@ -6,15 +6,10 @@ command to go on. ``wordnet`` trains on all 82,115 synsets of WordNet, until the
 ``CHMCNN_TEXTS`` names the folder of its file, see `benchmarks.text_problems`.
 """
 
-import json
-import multiprocessing
-import resource
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,11 +18,10 @@ import torch.nn.functional as F
 from scipy import sparse
 
 from benchmarks.large_problems import LargeProblem, Size, read_all_of_wordnet
-from benchmarks.measure import RESULTS, describe_machine
+from benchmarks.measure import RESULTS, peak_mib, run_apart
 from benchmarks.neighbours import average_neighbours
 from benchmarks.texts import measure as measure_ranking
 from chmcnn import CHMCNNClassifier, metrics
-from chmcnn._io.files import atomic
 from chmcnn.datasets import Preprocessor, stratify
 from chmcnn.estimator import PRESETS
 from chmcnn.nn import MLP, SparseMLP, to_sparse_tensor
@@ -48,11 +42,6 @@ VALIDATION = 0.1
 MOST_DENSE = 2e9
 """Pairs of a row and a class from which the dense labels are not tried."""
 WORDNET: dict[str, Any] = {"refit": False, "validation": VALIDATION, "validation_sample": 2000, "random_state": 0}
-
-
-def peak_mib() -> float:
-    """Return the peak memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
 def measure_ours(size: Size) -> dict[str, float]:
@@ -139,30 +128,17 @@ def train_on_wordnet() -> dict[str, Any]:
     }
 
 
-def _run(path: Path, measure: Callable[..., dict[str, Any]], *arguments: object) -> None:
-    """Measure in a process of its own, and write the result, unless there is one."""
-    if path.exists():
-        return
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        result = process.submit(measure, *arguments).result()
-    content = {"command": "python -m benchmarks.scale", "machine": describe_machine(), **result}
-    with atomic(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(path.stem, json.dumps(result), flush=True)
-
-
 def main(words: list[str]) -> None:
     """Measure what has no result file yet."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     if "wordnet" in words:
-        _run(FOLDER / "wordnet.json", train_on_wordnet)
+        run_apart(FOLDER / "wordnet.json", train_on_wordnet)
         return
     for size in SIZES:
         kind = f"{size.dense}-dense" if size.dense else "sparse"
         name = f"{size.rows}x{size.classes}-{kind}"
-        _run(FOLDER / f"{name}-ours.json", _measure, measure_ours, size)
+        run_apart(FOLDER / f"{name}-ours.json", _measure, measure_ours, size)
         if size.rows * size.classes <= MOST_DENSE:
-            _run(FOLDER / f"{name}-plain.json", _measure, measure_plain, size)
+            run_apart(FOLDER / f"{name}-plain.json", _measure, measure_plain, size)
 
 
 def _measure(measure: Callable[[Size], dict[str, float]], size: Size) -> dict[str, Any]:

@@ -27,6 +27,9 @@ class CHMCNNClassifier(NeuralClassifier):
         classes. A module is copied for each training. By default fully connected layers.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each.
+    output_rank
+        Rank of the weights of the last layer: it becomes two, with that many units between them and no activation. For
+        very many classes, this takes far less time and memory. By default the rank is full.
     epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
         See `chmcnn.training.Settings`.
     max_minutes, validation_sample

@@ -124,6 +124,11 @@ class MLP(nn.Sequential):
 
     >>> MLP(77, 500, widths=(1000, 1000))(torch.randn(4, 77)).shape
     torch.Size([4, 500])
+
+    With many classes, most weights are in the last layer. ``output_rank`` makes it a product of two smaller ones:
+
+    >>> [sum(weights.numel() for weights in MLP(77, 100_000, output_rank=rank).parameters()) for rank in (None, 64)]
+    [101179000, 7643000]
     """
 
     def __init__(
@@ -134,6 +139,7 @@ class MLP(nn.Sequential):
         widths: Sequence[int] = (1000, 1000),
         dropout: float = 0.7,
         activation: Literal["relu", "tanh"] = "relu",
+        output_rank: int | None = None,
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ChmcnnError(f"activation is {activation!r}; expected one of {', '.join(map(repr, _ACTIVATIONS))}.")
@@ -144,7 +150,14 @@ class MLP(nn.Sequential):
         layers: list[nn.Module] = []
         for before, after in pairwise((features, *widths)):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]
-        super().__init__(*layers, nn.Linear((features, *widths)[-1], classes))
+        super().__init__(*layers, *_create_output((features, *widths)[-1], classes, output_rank))
+
+
+def _create_output(width: int, classes: int, rank: int | None) -> list[nn.Linear]:
+    """Return the last layer: one, or two whose product has a lower rank."""
+    if rank is None:
+        return [nn.Linear(width, classes)]
+    return [nn.Linear(width, rank, bias=False), nn.Linear(rank, classes)]
 
 
 class SparseMLP(nn.Module):
@@ -163,14 +176,25 @@ class SparseMLP(nn.Module):
     accepts_sparse = True
     """Whether a network takes a sparse CSR tensor; networks without this attribute get dense batches."""
 
-    def __init__(self, features: int, classes: int, *, widths: Sequence[int] = (512,), dropout: float = 0.5) -> None:
+    def __init__(
+        self,
+        features: int,
+        classes: int,
+        *,
+        widths: Sequence[int] = (512,),
+        dropout: float = 0.5,
+        output_rank: int | None = None,
+    ) -> None:
         super().__init__()
-        width = (*widths, classes)[0]
+        width = (*widths, output_rank or classes)[0]
         self.first = nn.Parameter(torch.empty(features, width).normal_(std=_FEATURE_DEVIATION))
         self.bias = nn.Parameter(torch.zeros(width))
         self.rest = nn.Sequential()
         if widths:
-            self.rest.extend([nn.ReLU(), nn.Dropout(dropout), *MLP(width, classes, widths=widths[1:], dropout=dropout)])
+            rest = MLP(width, classes, widths=widths[1:], dropout=dropout, output_rank=output_rank)
+            self.rest.extend([nn.ReLU(), nn.Dropout(dropout), *rest])
+        elif output_rank:
+            self.rest.append(nn.Linear(output_rank, classes))
         self.feature_dropout = dropout / 2
 
     def start_from(self, frequencies: Tensor) -> None:

@@ -205,6 +205,11 @@ SETTINGS: dict[str, Setting] = {
         option=Option("width", _integer(1), lambda width: [width, width], "Units of each of the two hidden layers."),
     ),
     "dropout": Setting(_SHARE, "Dropout after each hidden layer.", _NETWORK),
+    "output_rank": Setting(
+        _integer(1),
+        "Rank of the weights of the last layer, for very many classes: less time and memory; full if not given.",
+        _NETWORK,
+    ),
 }
 """The settings by name, as the estimator has them."""
 

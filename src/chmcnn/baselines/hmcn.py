@@ -86,6 +86,9 @@ class _HMCN(NeuralClassifier):
                 "the hierarchy. Use a hierarchy with edges between them, or C-HMCNN (CHMCNNClassifier)."
             )
 
+        if self.output_rank is not None:
+            raise ChmcnnError(f"output_rank is {self.output_rank}, but HMCN has a last layer for each level: omit it.")
+
     def _levels(self) -> NDArray[np.int64]:
         return find_levels(self.hierarchy_, self.evaluated_)
 

@@ -358,7 +358,7 @@ class NeuralClassifier(NetworkParameters):
     def architecture(self) -> dict[str, Any]:
         """Return the options of the default network."""
         settings = self.resolve_settings(self._count_inputs(), self.n_samples_fit_, sparse=self.sparse_network_)
-        return {name: settings[name] for name in ("widths", "dropout")}
+        return {name: settings[name] for name in ("widths", "dropout", "output_rank")}
 
     def settings_to_save(self) -> dict[str, Any]:
         """Return the resolved settings that model files store: later presets do not change a saved model."""

@@ -47,6 +47,7 @@ class NetworkParameters(HierarchicalClassifier):
         network: NetworkLike = None,
         widths: Sequence[int] | None = None,
         dropout: float | None = None,
+        output_rank: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
@@ -74,6 +75,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.network = network
         self.widths = widths
         self.dropout = dropout
+        self.output_rank = output_rank
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -108,7 +110,7 @@ class NetworkParameters(HierarchicalClassifier):
         explicit = {name: self._get_setting(name, preset) for name in by_size if getattr(self, name) is not None}
         others = {name: self._get_setting(name, preset) for name in TRAINING if name not in by_size}
         size = {"columns": columns, "rows": rows} | ({"sparse": True} if sparse else {})
-        return size | by_size | explicit | others | self._get_own_settings()
+        return size | by_size | explicit | others | {"output_rank": self.output_rank} | self._get_own_settings()
 
     def _find_preset(self, *, sparse: bool) -> Preset:
         preset = find_preset(self.preset, self.presets)
