@@ -189,6 +189,11 @@ def test_an_unknown_id_and_a_missing_tuning_are_told(folder: Path, tmp_path: Pat
     done = run("predict", folder / "model", "spaces.csv", *IDS, "--format", "cafa", "-o", "x.tsv", cwd=tmp_path)
     assert "Row 'two words 0' has white space, which separates columns in CAFA's form" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spaces.csv"]
+    rows["name"] = [*(f"n{number}" for number in range(9)), "the last"]
+    rows.to_csv(tmp_path / "spaces.csv", index=False)
+    done = run("predict", folder / "model", "spaces.csv", *IDS, "--format", "cafa", cwd=tmp_path)
+    assert not done.stdout  # told before anything is printed
+    assert "Row 'the last' has white space" in done.stderr
     model = CHMCNNClassifier(Hierarchy.from_edges([("a", "b")]), epochs=1, widths=(2,), validation=0)
     model.fit(rows[["size"]], [{"b"}] * len(rows)).save(tmp_path / "model")
     done = run("predict", "model", "spaces.csv", "--threshold", "fmax", cwd=tmp_path)

@@ -104,18 +104,20 @@ class AnswerOptions(OptionGroup):
         import numpy as np
         import pandas as pd
 
+        from chmcnn.estimator import Ranker
+
         ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
         titles = model.hierarchy_.titles
         named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
         start = 0
-        blocks = model.iterate_top(
-            features,
+        ranker = Ranker(
+            model.hierarchy_,
             self.top,
             min_score=self.min_score or 0.0,
             within=self.within,
             most_specific=self.most_specific,
         )
-        for rows, (row, column, score) in blocks:
+        for rows, (row, column, score) in model.iterate_top(features, ranker):
             frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score})
             frame = frame if titles else frame.drop(columns="name")
             frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])

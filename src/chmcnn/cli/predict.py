@@ -75,8 +75,10 @@ def predict(
     form = answers.resolve()
     output.check_form(form, json=call.json)
     classifier = _data.load_model(model, compute.device, answers.threshold)
-    answers.find_branch(classifier.hierarchy_)
+    branch = answers.find_branch(classifier.hierarchy_)
     features = _data.read_features(classifier, data, table, call)
+    if form is Format.CAFA:
+        _long_form.check_cafa(row_ids(features), branch)
     if output.output is None:
         _write(classifier, features, answers, sys.stdout, ".json" if call.json else ".csv")
         return
