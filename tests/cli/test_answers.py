@@ -14,6 +14,7 @@ from tests.cli.inside import run
 from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.cli._answers import AnswerOptions
 from chmcnn.datasets import read_features
+from chmcnn.errors import ChmcnnError
 
 IDS = ("--id-column", "name")
 PREDICT = ("predict", "model", "new.csv", *IDS)
@@ -177,6 +178,12 @@ def test_what_contradicts_itself_is_told(folder: Path, options: tuple[str, ...],
     assert done.returncode == 2
     assert told in " ".join(done.stderr.replace("│", " ").split())
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_title_in_the_place_of_a_class_is_told_with_its_id() -> None:
+    topics = Hierarchy.from_edges([("2", "21")], titles={"21": "tennis"})
+    with pytest.raises(ChmcnnError, match=r"--within: Unknown class 'tennis'\. It is the title of '21'; use the id\."):
+        AnswerOptions(within="tennis").find_branch(topics)
 
 
 def test_an_unknown_id_and_a_missing_tuning_are_told(folder: Path, tmp_path: Path) -> None:

@@ -92,7 +92,9 @@ class AnswerOptions(OptionGroup):
         try:
             kept = {self.within, *hierarchy.descendants(self.within)}
         except HierarchyError as error:
-            raise ChmcnnError(f"--within: {error}") from None
+            titled = [repr(name) for name, title in hierarchy.titles.items() if title == self.within]
+            hint = f" It is the title of {' and '.join(titled)}; use the id." if titled else ""
+            raise ChmcnnError(f"--within: {error}{hint}") from None
         return [name for name in hierarchy.classes if name in kept]
 
     def rank(self, model: CHMCNNClassifier, features: Features) -> Iterator[pd.DataFrame]:
