@@ -14,6 +14,7 @@ from tests.cli.inside import run
 from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.cli._answers import AnswerOptions
 from chmcnn.datasets import read_features
+from chmcnn.errors import ChmcnnError
 
 IDS = ("--id-column", "name")
 PREDICT = ("predict", "model", "new.csv", *IDS)
@@ -179,6 +180,12 @@ def test_what_contradicts_itself_is_told(folder: Path, options: tuple[str, ...],
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_a_title_in_the_place_of_a_class_is_told_with_its_id() -> None:
+    topics = Hierarchy.from_edges([("2", "21")], titles={"21": "tennis"})
+    with pytest.raises(ChmcnnError, match=r"--within: Unknown class 'tennis'\. It is the title of '21'; use the id\."):
+        AnswerOptions(within="tennis").find_branch(topics)
+
+
 def test_an_unknown_id_and_a_missing_tuning_are_told(folder: Path, tmp_path: Path) -> None:
     done = run("explain", "model", "new.csv", *IDS, "--row", "n12", cwd=folder)
     assert done.returncode == 2
@@ -189,6 +196,11 @@ def test_an_unknown_id_and_a_missing_tuning_are_told(folder: Path, tmp_path: Pat
     done = run("predict", folder / "model", "spaces.csv", *IDS, "--format", "cafa", "-o", "x.tsv", cwd=tmp_path)
     assert "Row 'two words 0' has white space, which separates columns in CAFA's form" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spaces.csv"]
+    rows["name"] = [*(f"n{number}" for number in range(9)), "the last"]
+    rows.to_csv(tmp_path / "spaces.csv", index=False)
+    done = run("predict", folder / "model", "spaces.csv", *IDS, "--format", "cafa", cwd=tmp_path)
+    assert not done.stdout  # told before anything is printed
+    assert "Row 'the last' has white space" in done.stderr
     model = CHMCNNClassifier(Hierarchy.from_edges([("a", "b")]), epochs=1, widths=(2,), validation=0)
     model.fit(rows[["size"]], [{"b"}] * len(rows)).save(tmp_path / "model")
     done = run("predict", "model", "spaces.csv", "--threshold", "fmax", cwd=tmp_path)

@@ -133,7 +133,7 @@ def test_explanations(folder: Path) -> None:
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv already exists"),
         (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected .csv or .tsv or .parquet"),
-        (("evaluate", "model", "new.csv"), "there is no column 'labels'"),
+        (("evaluate", "model", "new.csv"), "there is no column 'labels'; name your column of labels with --labels "),
         (("explain", "model", "new.csv", "--row", "10"), "--row is 10, but new.csv has 10 rows, counted from 0."),
     ],
 )

@@ -206,6 +206,7 @@ setTimeout(() => {
   get("class-search").value = "NAME"; get("class-search").oninput();
   found.searched = rows(); found.none = get("class-shown").textContent;
   found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  found.cut = [...document.querySelectorAll(".wide")].filter(each => each.scrollWidth > each.clientWidth).length;
   const result = document.createElement("pre");
   result.id = "result"; result.textContent = JSON.stringify(found); document.body.append(result);
 }, 1000);
@@ -217,7 +218,14 @@ def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_p
     last = LARGE.hierarchy.classes[-1]
     file = tmp_path / "page.html"
     file.write_text(large.replace("</body>", LOOKING.replace("NAME", last.upper()) + "</body>"))
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom")
+    options = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1280,900",
+        "--virtual-time-budget=5000",
+        "--dump-dom",
+    )
     done = subprocess.run([str(CHROMIUM), *options, file.as_uri()], capture_output=True, text=True, check=True)
     match = re.search(r'<pre id="result">(.*?)</pre>', done.stdout)
     assert match, done.stdout[-500:]
@@ -229,3 +237,4 @@ def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_p
     assert found["searched"] == [last]
     assert found["none"] == "1 to 1 of 1"
     assert found["overflow"] <= 0
+    assert found["cut"] == 0, "no table has columns out of sight on a wide screen"

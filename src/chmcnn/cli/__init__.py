@@ -21,7 +21,9 @@ from chmcnn.cli.train import train
 _INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 
-_ARGUMENT = re.compile(r"\b(id_column|categorical|text|path_separator|delimiter|hierarchy|label_file)=(?=(['\"\w])?)")
+_ARGUMENT = re.compile(
+    r"\b(id_column|categorical|text|labels|path_separator|delimiter|hierarchy|label_file)=(?=(['\"\w])?)"
+)
 """Arguments in messages that are options of commands."""
 
 app = typer.Typer(

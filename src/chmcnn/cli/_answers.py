@@ -92,7 +92,9 @@ class AnswerOptions(OptionGroup):
         try:
             kept = {self.within, *hierarchy.descendants(self.within)}
         except HierarchyError as error:
-            raise ChmcnnError(f"--within: {error}") from None
+            titled = [repr(name) for name, title in hierarchy.titles.items() if title == self.within]
+            hint = f" It is the title of {' and '.join(titled)}; use the id." if titled else ""
+            raise ChmcnnError(f"--within: {error}{hint}") from None
         return [name for name in hierarchy.classes if name in kept]
 
     def rank(self, model: CHMCNNClassifier, features: Features) -> Iterator[pd.DataFrame]:
@@ -104,18 +106,20 @@ class AnswerOptions(OptionGroup):
         import numpy as np
         import pandas as pd
 
+        from chmcnn.estimator import Ranker
+
         ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
         titles = model.hierarchy_.titles
         named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
         start = 0
-        blocks = model.iterate_top(
-            features,
+        ranker = Ranker(
+            model.hierarchy_,
             self.top,
             min_score=self.min_score or 0.0,
             within=self.within,
             most_specific=self.most_specific,
         )
-        for rows, (row, column, score) in blocks:
+        for rows, (row, column, score) in model.iterate_top(features, ranker):
             frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score})
             frame = frame if titles else frame.drop(columns="name")
             frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])

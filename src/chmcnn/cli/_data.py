@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -282,11 +283,11 @@ def read_features(model: CHMCNNClassifier, name: str, table_options: TableOption
             categorical=known.categorical or (),
             text=known.text or (),
             delimiter=table_options.delimiter,
-            columns=list(getattr(model, "feature_names_in_", ())) or None,
+            columns=_list_columns(model),
             features=model.n_features_in_,
         )
     except TableError as error:
-        if remembered is None or not error.problem.startswith(f"there is no column {remembered!r}"):
+        if not _lacks(error, remembered):
             raise
         raise DatasetError(
             f"{name} has no column {remembered!r}, which had the names of the rows in training; name another with "
@@ -305,13 +306,36 @@ def read_labelled(
         return data.test.X, data.test.Y
     if table_options.hierarchy is not None and table_options.annotations is None:
         raise DatasetError("--hierarchy is only for --annotations: the model has its own hierarchy.")
-    columns = list(getattr(model, "feature_names_in_", ())) or None
     options = replace(_known_kinds(model, table_options), path_separator=model.path_separator)
-    table = options.read(Path(name), model.hierarchy_, columns, call.notify, model.n_features_in_)
+    remembered = model.id_column_ if options.id_column is None else None
+    read = partial(
+        TableOptions.read,
+        path=Path(name),
+        hierarchy=model.hierarchy_,
+        columns=_list_columns(model),
+        notify=call.notify,
+        features=model.n_features_in_,
+    )
+    try:
+        table = read(replace(options, id_column=remembered or options.id_column))
+    except TableError as error:
+        if not _lacks(error, remembered):
+            raise
+        table = read(options)  # measures need no names
     return table.X, table.Y
+
+
+def _lacks(error: TableError, column: str | None) -> bool:
+    """Return whether an error says that a table has no such column."""
+    return column is not None and error.problem.startswith(f"there is no column {column!r}")
 
 
 def _known_kinds(model: CHMCNNClassifier, table_options: TableOptions) -> TableOptions:
     """Return the options with the kinds of columns that the model was trained on."""
     preprocessor = getattr(model, "preprocessor_", None)  # a model of a stream has none
     return table_options if preprocessor is None else table_options.name_kinds(preprocessor.list_kinds())
+
+
+def _list_columns(model: CHMCNNClassifier) -> list[str] | None:
+    """Return the columns that the model was trained on; None if they had no names."""
+    return list(getattr(model, "feature_names_in_", ())) or None

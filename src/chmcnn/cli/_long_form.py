@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -31,17 +31,22 @@ def write_cafa(blocks: Blocks, target: Path | TextIO) -> int:
     with _open(target) as file:
         for block in blocks:
             for row, name, score in zip(block.iloc[:, 0], block["class"], block["score"], strict=True):
-                _refuse_space("Row", str(row), "use --id-column with other ids")
-                _refuse_space("Class", name, "use --format long")
                 if score >= 0.0005:
                     file.write(f"{row}\t{name}\t{score:.3f}\n")
                     lines += 1
     return lines
 
 
-def _refuse_space(what: str, name: str, way_out: str) -> None:
-    if not name or len(name.split()) != 1 or name != name.strip():
-        raise ChmcnnError(f"{what} {name!r} has white space, which separates columns in CAFA's form; {way_out}.")
+def check_cafa(ids: Iterable[object], classes: Iterable[str]) -> None:
+    """Refuse names of rows and classes that CAFA's form cannot have, before anything is computed."""
+    _refuse_space("Row", map(str, ids), "use --id-column with other ids")
+    _refuse_space("Class", classes, "use --format long")
+
+
+def _refuse_space(what: str, names: Iterable[str], way_out: str) -> None:
+    for name in names:
+        if name.split() != [name]:
+            raise ChmcnnError(f"{what} {name!r} has white space, which separates columns in CAFA's form; {way_out}.")
 
 
 def _open(target: Path | TextIO) -> AbstractContextManager[TextIO]:

@@ -75,22 +75,28 @@ def predict(
     form = answers.resolve()
     output.check_form(form, json=call.json)
     classifier = _data.load_model(model, compute.device, answers.threshold)
-    answers.find_branch(classifier.hierarchy_)
+    branch = answers.find_branch(classifier.hierarchy_)
     features = _data.read_features(classifier, data, table, call)
+    if form is Format.CAFA:
+        _long_form.check_cafa(row_ids(features), branch)
     if output.output is None:
-        _write(classifier, features, answers, sys.stdout, ".json" if call.json else ".csv")
+        _write(classifier, features, answers, form, sys.stdout, ".json" if call.json else ".csv")
         return
     with files.atomic(output.output) as temporary:
-        lines = _write(classifier, features, answers, temporary, output.output.suffix.lower())
+        lines = _write(classifier, features, answers, form, temporary, output.output.suffix.lower())
     what = count(features.shape[0], "row") + (f", {count(lines, 'line')}" if lines is not None else "")
     call.notify(f"{what}: {output.output}")
 
 
 def _write(
-    classifier: CHMCNNClassifier, features: Features, answers: AnswerOptions, target: Path | TextIO, suffix: str
+    classifier: CHMCNNClassifier,
+    features: Features,
+    answers: AnswerOptions,
+    form: Format,
+    target: Path | TextIO,
+    suffix: str,
 ) -> int | None:
     """Write predictions; return the number of lines of the long form."""
-    form = answers.resolve()
     if form is Format.LONG:
         return _long_form.write(answers.rank(classifier, features), target, suffix)
     if form is Format.CAFA:

@@ -6,7 +6,7 @@ from chmcnn.estimator._model_files import save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
-from chmcnn.estimator._ranking import Ranked, RankedClass
+from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
 from chmcnn.estimator._transformers import CustomPreprocessor
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "PresetName",
     "Ranked",
     "RankedClass",
+    "Ranker",
     "Threshold",
     "save_model",
 ]

@@ -99,27 +99,19 @@ class Predictor:
         >>> [name for name, score in model.predict_top([[1.0]], k=2)[0]]
         ['animal', 'cat']
         """
-        options: dict[str, Any] = {"min_score": min_score, "within": within, "most_specific": most_specific}
-        names = self._require_hierarchy().classes
+        hierarchy = self._require_hierarchy()
+        ranker = Ranker(hierarchy, k, min_score=min_score, within=within, most_specific=most_specific)
+        names = hierarchy.classes
         found: list[list[RankedClass]] = []
-        for rows, ranked in self.iterate_top(X, k, **options):
+        for rows, ranked in self.iterate_top(X, ranker):
             start = len(found)
             found.extend([] for _ in range(rows))
             for row, column, score in zip(*(part.tolist() for part in ranked), strict=True):
                 found[start + row].append(RankedClass(names[column], score))
         return found
 
-    def iterate_top(
-        self,
-        X: Features,
-        k: int | None = 10,
-        *,
-        min_score: float = 0.0,
-        within: str | None = None,
-        most_specific: bool = False,
-    ) -> Iterator[tuple[int, Ranked]]:
+    def iterate_top(self, X: Features, ranker: Ranker) -> Iterator[tuple[int, Ranked]]:
         """Yield the best classes of some rows at a time, as arrays, with the number of rows; see `predict_top`."""
-        ranker = Ranker(self._require_hierarchy(), k, min_score=min_score, within=within, most_specific=most_specific)
         return ((len(scores), ranker.rank(scores)) for scores in self.iterate_proba(X))
 
     def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
