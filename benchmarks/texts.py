@@ -54,7 +54,7 @@ def split(size: int, seed: int) -> tuple[Positions, Positions]:
 
 
 def split_for_choice(size: int, seed: int) -> tuple[Positions, Positions]:
-    """Return training and validation rows, one of five folds, among those that are test rows of no seed."""
+    """Return training rows, and a fifth as validation rows, among those that are test rows of no seed."""
     usable = np.setdiff1d(np.arange(size), np.concatenate([split(size, each)[1] for each in SEEDS]))
     order = np.random.default_rng(100 + seed).permutation(usable)
     validation = len(order) // 5

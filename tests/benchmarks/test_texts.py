@@ -1,7 +1,6 @@
 """Tests of the rows of the text benchmark."""
 
 import numpy as np
-
 from benchmarks.texts import SEEDS, split, split_for_choice
 
 
