@@ -20,6 +20,7 @@ from benchmarks import layers
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
+from benchmarks.texts import CANDIDATES, DEFAULT
 from chmcnn import comparison
 from chmcnn.estimator import PRESETS, Preset
 from chmcnn.experiments import published, recipes, registry, table3
@@ -74,6 +75,7 @@ def filled_in(text: str) -> str:
         "settings": settings,
         "ratios": ratios,
         "texts": texts,
+        "choices": choices,
         "table2": table2,
     }
     return re.sub(
@@ -265,6 +267,29 @@ def texts() -> str:
     seeds, violations = runs["seed"].nunique(), int(runs["violations"].sum())
     note = f"Means of {seeds} seeds by `python -m benchmarks.texts`; {violations:,} violations."
     return f"{_table(header, cells)}\n{note}\n"
+
+
+def choices() -> str:
+    """Return the measures of the default on validation rows of text, and by how much other candidates differ."""
+    files = sorted((RESULTS / "texts").glob("choose-*.json"))
+    runs = pd.DataFrame([json.loads(path.read_text(encoding="utf-8")) for path in files])
+    measures = ["AU(PRC)", "hierarchical F"]
+    by_seed = runs.set_index(["candidate", "problem", "seed"])[measures].sort_index()
+    problems = sorted(runs["problem"].unique())
+    cells = []
+    for candidate in CANDIDATES:
+        cells.append([candidate])
+        for problem in problems:
+            default = by_seed.loc[DEFAULT, problem]
+            figures = default if candidate == DEFAULT else by_seed.loc[candidate, problem].sub(default).dropna()
+            sign = "" if candidate == DEFAULT else "+"
+            shown = " / ".join(f"{value:{sign}.4f}" for value in figures.mean())
+            cells[-1].append(f"{shown} ({len(figures)})")
+    note = (
+        "AU(PRC) / hierarchical F on validation rows, and for the others the mean difference to C-HMCNN on the same "
+        "rows; in brackets the number of seeds. Run by `python -m benchmarks.texts choose`."
+    )
+    return f"{_table(['candidate', *problems], cells)}\n{note}\n"
 
 
 def settings() -> str:

@@ -2,7 +2,7 @@
 
 ``CHMCNN_TEXTS`` names the folder of the texts; `benchmarks.text_problems` says where they come from. Each system gets
 the same TF-IDF and the same rows, 80% for training and 20% for test, and uses one thread. ``choose`` compares
-the preset for sparse features with other settings on validation rows: it uses no test rows.
+the preset for sparse features with other settings on rows that are test rows of no seed.
 """
 
 import json
@@ -21,7 +21,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from benchmarks.text_problems import PROBLEMS, TextProblem, load
-from chmcnn import CHMCNNClassifier, metrics
+from chmcnn import metrics
 from chmcnn._io.files import atomic
 from chmcnn.baselines import system
 from chmcnn.constraint import max_constraint
@@ -31,26 +31,38 @@ from chmcnn.hierarchy import Hierarchy
 RESULTS = Path(__file__).parent / "results" / "texts"
 SEEDS = (0, 1, 2)
 TEST = 0.2
-GRID: list[dict[str, Any]] = [
-    {},
-    {"dropout": 0.6},
-    {"dropout": 0.4},
-    {"widths": (1024,)},
-    {"learning_rate": 2e-3},
-    {"epochs": 16},
-    {"schedule": "constant", "epochs": 30},
-    {"widths": ()},
-]
+DEFAULT = "C-HMCNN"
+CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
+    DEFAULT: ("C-HMCNN", {}),
+    "the same network, plain BCE": ("f+max", {}),
+    "dropout 0.4": ("C-HMCNN", {"dropout": 0.4}),
+    "batches of 256 rows": ("C-HMCNN", {"batch_size": 256}),
+    "weights averaged over an epoch": ("C-HMCNN", {"averaging": 1}),
+}
+"""Systems that ``choose`` compares, and their options."""
 NEIGHBOURS = 15
 Scores = NDArray[np.float32]
+Positions = NDArray[np.int64]
 Rows = tuple[sparse.csr_array, NDArray[np.bool_]]
 
 
-def _split(problem: TextProblem, seed: int, share: float) -> tuple[Rows, Rows]:
-    """Return training and test rows: TF-IDF and labels."""
-    order = np.random.default_rng(seed).permutation(len(problem.texts))
-    size = round(share * len(order))
-    train, test = order[size:], order[:size]
+def split(size: int, seed: int) -> tuple[Positions, Positions]:
+    """Return the training and test rows of a seed."""
+    order = np.random.default_rng(seed).permutation(size)
+    test = round(TEST * size)
+    return order[test:], order[:test]
+
+
+def split_for_choice(size: int, seed: int) -> tuple[Positions, Positions]:
+    """Return training rows, and a fifth as validation rows, among those that are test rows of no seed."""
+    usable = np.setdiff1d(np.arange(size), np.concatenate([split(size, each)[1] for each in SEEDS]))
+    order = np.random.default_rng(100 + seed).permutation(usable)
+    validation = len(order) // 5
+    return order[validation:], order[:validation]
+
+
+def _read_rows(problem: TextProblem, train: Positions, test: Positions) -> tuple[Rows, Rows]:
+    """Return TF-IDF and labels of training and test rows; the first ones decide on the words."""
     preprocessor = Preprocessor().fit([problem.texts[row] for row in train])
     first, second = (preprocessor.transform([problem.texts[row] for row in rows]) for rows in (train, test))
     return (first, problem.labels[train].toarray()), (second, problem.labels[test].toarray())
@@ -98,7 +110,7 @@ def measure(labels: NDArray[np.bool_] | sparse.csr_array, scores: Scores) -> dic
 
 def compare(problem: TextProblem, seed: int) -> list[dict[str, Any]]:
     """Return the measures and the processor time of each system, on the same rows, one after the other."""
-    train, test = _split(problem, seed, TEST)
+    train, test = _read_rows(problem, *split(len(problem.texts), seed))
     results = []
     for name, predict in SYSTEMS.items():
         start = time.process_time()
@@ -110,22 +122,13 @@ def compare(problem: TextProblem, seed: int) -> list[dict[str, Any]]:
     return results
 
 
-def choose(problem: TextProblem, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the measures of other settings on a fifth of the training rows of seed 0, after training on the others."""
-    train, _ = _split(problem, 0, TEST)
-    rows = np.random.default_rng(1).permutation(len(train[1]))
-    held, others = np.split(rows, [len(rows) // 5])
-    start = time.process_time()
-    model = CHMCNNClassifier(problem.hierarchy, random_state=0, **options).fit(train[0][others], train[1][others])
-    seconds = time.process_time() - start
-    figures = measure(train[1][held], model.predict_proba(train[0][held]))
-    return {
-        "problem": problem.name,
-        "options": options,
-        **figures,
-        "processor seconds": seconds,
-        "best epoch": model.best_epoch_,
-    }
+def choose(problem: TextProblem, candidate: str, seed: int) -> dict[str, Any]:
+    """Return the measures of a candidate on validation rows."""
+    train, validation = _read_rows(problem, *split_for_choice(len(problem.texts), seed))
+    name, options = CANDIDATES[candidate]
+    model = system(name)(problem.hierarchy, random_state=seed, **options).fit(*train)
+    figures = measure(validation[1], model.predict_proba(validation[0]))
+    return {"problem": problem.name, "seed": seed, "candidate": candidate, **figures}
 
 
 def _run(path: Path, compute: Callable[[], Any]) -> None:
@@ -145,12 +148,12 @@ def main(words: list[str]) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
-        if choosing:
-            for number, options in enumerate(GRID):
-                _run(RESULTS / f"choose-{name}-{number}.json", partial(choose, problem, options))
-            continue
         for seed in SEEDS:
-            _run(RESULTS / f"{name}-{seed}.json", partial(compare, problem, seed))
+            if not choosing:
+                _run(RESULTS / f"{name}-{seed}.json", partial(compare, problem, seed))
+                continue
+            for number, candidate in enumerate(CANDIDATES):
+                _run(RESULTS / f"choose-{name}-{number}-{seed}.json", partial(choose, problem, candidate, seed))
 
 
 if __name__ == "__main__":
