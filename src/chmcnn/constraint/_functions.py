@@ -233,7 +233,7 @@ def _check_values(
 
 
 def _check_labels(y: Tensor, hierarchy: IndexedHierarchy) -> None:
-    if torch.equal(y.bool().to(y.dtype), y):
+    if y.dtype == torch.bool or torch.equal(y.bool().to(y.dtype), y):
         return
     row, column = ((y != 0) & (y != 1)).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
     value = y.reshape(-1, y.shape[-1])[row, column].item()

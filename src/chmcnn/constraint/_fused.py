@@ -41,13 +41,13 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
     while a model is traced, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
-    if not _is_available(logits, y, weight):
+    if not _is_available(logits):
         return None
     try:
         rows = np.ascontiguousarray(logits.detach().numpy()).reshape(-1, logits.shape[-1])
         labels = _to_array(y).reshape(rows.shape)
         weights, counted = _combine(weight, mask, rows.shape[1])
-    except RuntimeError:  # a tensor has no memory of its own
+    except RuntimeError:  # a tensor has no memory of its own, or needs a gradient
         return None
     factor = np.float32(1 / max(len(rows) * counted, 1) if mean else 1)
     losses, gradient = np.empty(len(rows)), np.empty_like(rows)
@@ -61,15 +61,13 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
     return _KnownGradient.apply(logits, *known, differentiable), is_valid
 
 
-def _is_available(logits: Tensor, y: Tensor, weight: Tensor | None) -> bool:
+def _is_available(logits: Tensor) -> bool:
     return (
         _delegates.is_compiled()
         and logits.device.type == "cpu"
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
-        and not y.requires_grad
-        and (weight is None or not weight.requires_grad)
         and forward_ad.unpack_dual(logits).tangent is None
     )
 
