@@ -71,9 +71,10 @@ def find_delegates(
 
 def find_delegates_by_level(bits: Tensor, labels: Tensor | None, hierarchy: IndexedHierarchy) -> Tensor:
     """`find_delegates` without numba, for any device: one scatter for each level of the hierarchy."""
-    keys = torch.add(hierarchy.base_keys, signed_integers(bits), alpha=1 << SCORE_SHIFT)  # (rows, classes)
+    base = hierarchy.base_keys
     if labels is not None:
-        keys.add_(labels if labels.dtype == torch.bool else labels.bool(), alpha=1 << LABEL_SHIFT)
+        base = torch.add(base, labels if labels.dtype == torch.bool else labels.bool(), alpha=1 << LABEL_SHIFT)
+    keys = torch.add(base, signed_integers(bits), alpha=1 << SCORE_SHIFT)  # (rows, classes)
     keys = keys.t().contiguous()  # (classes, rows)
     comparable = _as_comparable(keys)
     for parents, children in hierarchy.levels(bits.shape[0]):

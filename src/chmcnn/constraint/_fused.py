@@ -38,7 +38,8 @@ def fused_loss(
     """Return the mean or the sum of the loss, and whether logits and labels are valid.
 
     None where the compiled loop is not available: without numba, in other precisions than float32, on an accelerator,
-    while a model is traced, if no class counts, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func.
+    while a model is traced, if no class counts, for derivatives of another kind, and for a placeholder of a tensor, as
+    inside torch.func.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
     if not _is_available(logits):
