@@ -1,8 +1,12 @@
 """Cost of the constraint, relative to no constraint and to the paper's dense formula.
 
 python -m benchmarks.cost
+
+All times are processor times on one thread, which other processes disturb less than the clock.
 """
 
+import statistics
+import time
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -14,13 +18,14 @@ from tests import dense
 from torch import Tensor
 
 from benchmarks import shapes
-from benchmarks.measure import median_seconds, save
+from benchmarks.measure import save, seconds
 from chmcnn import Hierarchy
 from chmcnn.constraint import max_constraint
 from chmcnn.experiments._memory import peak_bytes
 from chmcnn.nn import MLP, MCLoss
 
 BATCHES = (4, 64, 256)
+ROUNDS = 60
 HIDDEN = 1000
 FEATURES = 77
 PLAIN, OURS, TORCH_ALONE = "plain BCE", "chmcnn", "chmcnn, torch alone"
@@ -40,24 +45,35 @@ def main() -> None:
         "loss and gradient": loss_and_gradient,
         "training step": step,
     }
+    torch.set_num_threads(1)
     rows: list[dict[str, Any]] = []
     for name in ("FunCat", "GO"):
         hierarchy, origin = shapes.load(name)
         for batch in BATCHES:
             for what, part in parts.items():
-                for system, (time, memory) in compare(part(hierarchy, batch)).items():
-                    row = {"hierarchy": name, "origin": origin, "batch": batch, "what": what, "system": system}
-                    rows.append(row | {"milliseconds": time * 1e3, "peak_mib": memory / 2**20})
-                    print(f"{name:7} {batch:4} {what:20} {system:20} {time * 1e3:10.3f} ms {memory / 2**20:10.1f} MiB")
+                for row in compare(part(hierarchy, batch)):
+                    rows.append({"hierarchy": name, "origin": origin, "batch": batch, "what": what} | row)
+                    print(rows[-1], flush=True)
     print(save("cost", "python -m benchmarks.cost", rows))
 
 
-def compare(calls: dict[str, Call]) -> dict[str, tuple[float, int]]:
-    """Time and peak memory of each call; the dense formula runs last, because it would slow down the others."""
+def compare(calls: dict[str, Call]) -> list[dict[str, Any]]:
+    """Time and peak memory of each call, and its time relative to plain BCE: the median over pairs of the same round.
+
+    The dense formula runs last, because it would slow down the others.
+    """
     slow = {system: call for system, call in calls.items() if system in DENSE}
     fast = {system: call for system, call in calls.items() if system not in slow}
-    times = median_seconds(fast, rounds=100) | median_seconds(slow, rounds=5, warm_up=1)
-    return {system: (times[system], peak_bytes(call)) for system, call in calls.items()}
+    times = seconds(fast, rounds=ROUNDS, clock=time.process_time)
+    times |= seconds(slow, rounds=3, warm_up=1, clock=time.process_time)
+    rows: list[dict[str, Any]] = []
+    for system, call in calls.items():
+        row = {"system": system, "milliseconds": statistics.median(times[system]) * 1e3}
+        if PLAIN in fast and system in fast:
+            pairs = zip(times[system], times[PLAIN], strict=True)
+            row["times_plain"] = statistics.median(ours / plain for ours, plain in pairs)
+        rows.append(row | {"peak_mib": peak_bytes(call) / 2**20})
+    return rows
 
 
 def layer(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:
@@ -109,14 +125,15 @@ def _layers(hierarchy: Hierarchy, scores: Tensor, then: Callable[[Tensor], objec
 
 def _with_losses(hierarchy: Hierarchy, batch: int, use: Callable[[Loss], Call]) -> dict[str, Call]:
     chosen = np.random.default_rng(0).choice(hierarchy.classes, size=(batch, 3))
-    y = torch.tensor(hierarchy.encode([set(names.tolist()) for names in chosen])).float()
+    labels = torch.tensor(hierarchy.encode([set(names.tolist()) for names in chosen]))  # boolean, as in a training
+    y = labels.float()  # what the others need
     module = MCLoss(hierarchy)
 
     def plain(logits: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(logits, y)
 
     def ours(logits: Tensor) -> Tensor:
-        loss: Tensor = module(logits, y)
+        loss: Tensor = module(logits, labels)
         return loss
 
     def theirs(mask: Tensor) -> Loss:

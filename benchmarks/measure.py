@@ -22,14 +22,25 @@ RESULTS = Path(__file__).parent / "results"
 
 def median_seconds(calls: dict[str, Callable[[], object]], *, rounds: int, warm_up: int = 5) -> dict[str, float]:
     """Median time of each call, all called once in every round."""
+    return {name: statistics.median(times) for name, times in seconds(calls, rounds=rounds, warm_up=warm_up).items()}
+
+
+def seconds(
+    calls: dict[str, Callable[[], object]],
+    *,
+    rounds: int,
+    warm_up: int = 5,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
+    """Times of each call, all called once in every round."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(warm_up + rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = clock()
             call()
             if turn >= warm_up:
-                times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in times.items()}
+                times[name].append(clock() - start)
+    return times
 
 
 def describe_machine() -> dict[str, Any]:

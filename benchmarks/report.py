@@ -64,6 +64,7 @@ def filled_in(text: str) -> str:
     makers: dict[str, Callable[[], str]] = {
         "steps": steps,
         "layer": layer,
+        "losses": losses,
         "growth": growth,
         "ways": ways,
         "presets": presets,
@@ -93,8 +94,8 @@ def steps() -> str:
         [
             *_shape(group),
             f"{group[PLAIN]['milliseconds']:.1f} ms",
-            f"**{_ratio(group, OURS, PLAIN):.2f} x**",
-            f"{_ratio(group, TORCH_ALONE, PLAIN):.2f} x",
+            f"**{group[OURS]['times_plain']:.2f} x**",
+            f"{group[TORCH_ALONE]['times_plain']:.2f} x",
             _times_slower(group),
         ]
         for group in _groups(content["rows"], "training step")
@@ -115,6 +116,20 @@ def layer() -> str:
             cells.append([what, *_shape(group), *times, _times_slower(group), f"{ours['peak_mib']:.1f} MiB", memory])
     header = ["what", "hierarchy", "batch", "chmcnn", "without numba", "dense", "memory", "memory, dense"]
     return _table(header, cells) + _source(content)
+
+
+def losses() -> str:
+    """The loss alone, forward and backward: ratios to plain BCE."""
+    content = load("cost")
+    cells = [
+        [
+            *_shape(group),
+            f"{group[PLAIN]['milliseconds']:.2f} ms",
+            *(f"{group[system]['times_plain']:.2f} x" for system in (OURS, TORCH_ALONE)),
+        ]
+        for group in _groups(content["rows"], "loss and gradient")
+    ]
+    return _table(["hierarchy", "batch", "plain BCE", "chmcnn", "chmcnn without numba"], cells) + _source(content)
 
 
 def growth() -> str:
@@ -330,7 +345,7 @@ def draw_cost(rows: list[dict[str, Any]]) -> Figure:
     systems = {"chmcnn": OURS, "chmcnn without numba": TORCH_ALONE, "the paper's dense formula": DENSE}
     for number, (label, system) in enumerate(systems.items()):
         places = [place for place, group in enumerate(groups) if system in group]
-        values = [_ratio(groups[place], system, PLAIN) for place in places]
+        values = [groups[place][system].get("times_plain") or _ratio(groups[place], system, PLAIN) for place in places]
         bars = axis.bar([place + 0.27 * (number - 1) for place in places], values, 0.25, label=label)
         axis.bar_label(bars, [f"{value:.2f}" if value < 10 else f"{value:.0f}" for value in values], fontsize=7)
     axis.axhline(1, color="black", linewidth=1)

@@ -143,8 +143,6 @@ def test_derivatives_of_other_kinds_are_those_of_operators_of_torch() -> None:
         tangent = forward_ad.unpack_dual(loss(forward_ad.make_dual(values, direction))).tangent
     assert tangent is not None
     torch.testing.assert_close(tangent, (slope * direction).sum())
-    soft = y.float().requires_grad_()
-    assert gradient(mc_loss(values, soft, HIERARCHY), soft).abs().sum() > 0
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -11,7 +11,7 @@ def compiled(*, fastmath: Iterable[str] = ()) -> Callable[[Callable[..., Any]], 
 
     A check of each division, numba's default, would keep the processor from computing several classes at once.
     """
-    options = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
 
     def compile_loop(loop: Callable[..., Any]) -> Callable[..., Any]:
         try:

@@ -71,10 +71,11 @@ def find_delegates(
 
 def find_delegates_by_level(bits: Tensor, labels: Tensor | None, hierarchy: IndexedHierarchy) -> Tensor:
     """`find_delegates` without numba, for any device: one scatter for each level of the hierarchy."""
-    keys = signed_integers(bits).t().to(torch.int64, memory_format=torch.contiguous_format)  # (classes, rows)
-    keys = keys.mul_(1 << SCORE_SHIFT).add_(hierarchy.base_keys[:, None])
+    base = hierarchy.base_keys
     if labels is not None:
-        keys = torch.add(keys, labels.t().bool(), alpha=1 << LABEL_SHIFT)
+        base = torch.add(base, labels if labels.dtype == torch.bool else labels.bool(), alpha=1 << LABEL_SHIFT)
+    keys = torch.add(base, signed_integers(bits), alpha=1 << SCORE_SHIFT)  # (rows, classes)
+    keys = keys.t().contiguous()  # (classes, rows)
     comparable = _as_comparable(keys)
     for parents, children in hierarchy.levels(bits.shape[0]):
         comparable.scatter_reduce_(0, parents, comparable.index_select(0, children), "amax")
@@ -121,7 +122,7 @@ def ordered_bits(scores: Tensor) -> Tensor:
 def signed_integers(bits: Tensor) -> Tensor:
     """Turn sign and magnitude into signed integers in the order of the scores; NaN of either sign is the highest."""
     sign = bits >> 31
-    numbers = ((bits & 0x7FFFFFFF) ^ sign) - sign
+    numbers = (bits & 0x7FFFFFFF).bitwise_xor_(sign).sub_(sign)
     return numbers.masked_fill_(numbers < -INFINITY, 0x7FFFFFFF)
 
 

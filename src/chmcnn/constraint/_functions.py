@@ -135,7 +135,13 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
             _check_labels(y, indexed)
         y = max_constraint(y.float(), indexed, validate=False)
     differentiable = partial(
-        _loss_by_delegates, y=y, hierarchy=indexed, weight=weight, mask=mask, reduction=reduction, validate=checks_values
+        _loss_by_delegates,
+        y=y,
+        hierarchy=indexed,
+        weight=weight,
+        mask=mask,
+        reduction=reduction,
+        validate=checks_values,
     )
     if reduction != "none" and not torch.compiler.is_compiling():
         fused = fused_loss(
@@ -146,7 +152,7 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
     return differentiable(logits)
 
 
-def _loss_by_delegates(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
+def _loss_by_delegates(
     logits: Tensor,
     *,
     y: Tensor,
@@ -233,7 +239,7 @@ def _check_values(
 
 
 def _check_labels(y: Tensor, hierarchy: IndexedHierarchy) -> None:
-    if torch.equal(y.bool().to(y.dtype), y):
+    if y.dtype == torch.bool or torch.equal(y.bool().to(y.dtype), y):
         return
     row, column = ((y != 0) & (y != 1)).reshape(-1, y.shape[-1]).nonzero()[0].tolist()
     value = y.reshape(-1, y.shape[-1])[row, column].item()

@@ -15,17 +15,17 @@ from chmcnn.constraint._threads import all_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from numpy.typing import NDArray
     from torch.autograd.function import FunctionCtx
 
     from chmcnn.constraint._indexed import IndexedHierarchy
 
-_kernel: ModuleType | None = import_module("chmcnn.constraint._loss_kernel") if _delegates.is_compiled() else None
+if _delegates.is_compiled():
+    loss_and_gradient = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
 
 
-def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
+def fused_loss(
     logits: Tensor,
     y: Tensor,
     hierarchy: IndexedHierarchy,
@@ -38,47 +38,52 @@ def fused_loss(  # noqa: PLR0913 -- the options of `mc_loss`, as keywords
     """Return the mean or the sum of the loss, and whether logits and labels are valid.
 
     None where the compiled loop is not available: without numba, in other precisions than float32, on an accelerator,
-    while a model is traced, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func.
+    while a model is traced, if no class counts, for derivatives of another kind, and for a placeholder of a tensor, as
+    inside torch.func.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
-    if not _is_available(logits, y, weight):
+    if not _is_available(logits):
         return None
     try:
         rows = np.ascontiguousarray(logits.detach().numpy()).reshape(-1, logits.shape[-1])
-        labels = _to_array(y).reshape(rows.shape)
+        labels, are_labels = _to_array(y)
         weights, counted = _combine(weight, mask, rows.shape[1])
-    except RuntimeError:  # a tensor has no memory of its own
+    except RuntimeError:  # a tensor has no memory of its own, or needs a gradient
         return None
-    factor = np.float32(1 / max(len(rows) * counted, 1) if mean else 1)
-    losses, gradient = np.empty(len(rows)), np.empty_like(rows)
-    loop, bits, indices = _kernel.loss_and_gradient, rows.view(np.int32), hierarchy.narrow
+    if not counted:
+        return None
+    labels = labels.reshape(rows.shape)
+    factor = np.float32(1 / (len(rows) * counted) if mean else 1)
+    losses, gradient = np.empty(len(rows)), torch.empty(logits.shape, dtype=logits.dtype)
+    bits, indices, out = rows.view(np.int32), hierarchy.narrow, gradient.numpy().reshape(rows.shape)
 
     def compute(part: slice) -> bool:
-        return loop(bits[part], labels[part], weights, factor, indices, losses[part], gradient[part])
+        parts = losses[part], out[part]
+        return bool(loss_and_gradient(bits[part], labels[part], weights, factor, indices, *parts))
 
     is_valid = all_blocks(compute, *rows.shape)
-    known = losses.sum(), gradient.reshape(logits.shape)
-    return _KnownGradient.apply(logits, *known, differentiable), is_valid
+    loss: Tensor = _KnownGradient.apply(logits, losses.sum(), gradient, differentiable)  # type: ignore[no-untyped-call]
+    return loss, is_valid and are_labels
 
 
-def _is_available(logits: Tensor, y: Tensor, weight: Tensor | None) -> bool:
+def _is_available(logits: Tensor) -> bool:
     return (
         _delegates.is_compiled()
         and logits.device.type == "cpu"
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
-        and not y.requires_grad
-        and (weight is None or not weight.requires_grad)
         and forward_ad.unpack_dual(logits).tangent is None
     )
 
 
-def _to_array(y: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
-    """Return labels in one of the types that the loop is compiled for."""
-    if y.dtype == torch.bool:
-        return np.ascontiguousarray(y.numpy()).view(np.uint8)
-    return np.ascontiguousarray(y.float().numpy())
+def _to_array(y: Tensor) -> tuple[NDArray[np.uint8] | NDArray[np.float32], bool]:
+    """Return labels in one of the types that the loop is compiled for, and whether they have the same values."""
+    if y.dtype == torch.float32:
+        return np.ascontiguousarray(y.numpy()), True
+    labels = y.bool()
+    is_same = y.dtype == torch.bool or torch.equal(labels.to(y.dtype), y)
+    return np.ascontiguousarray(labels.numpy()).view(np.uint8), is_same
 
 
 def _combine(weight: Tensor | None, mask: Tensor | None, classes: int) -> tuple[NDArray[np.float32], int]:
@@ -97,10 +102,10 @@ class _KnownGradient(torch.autograd.Function):
         ctx: FunctionCtx,
         logits: Tensor,
         loss: np.float64,
-        gradient: NDArray[np.float32],
+        gradient: Tensor,
         differentiable: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        ctx.save_for_backward(logits, torch.from_numpy(gradient))
+        ctx.save_for_backward(logits, gradient)
         ctx.differentiable = differentiable  # type: ignore[attr-defined]
         with np.errstate(over="ignore"):  # a sum beyond the largest number is infinite
             return torch.from_numpy(np.array(loss, np.float32))

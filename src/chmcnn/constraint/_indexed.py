@@ -74,7 +74,7 @@ class IndexedHierarchy(torch.nn.Module):
 
     @cached_property
     def narrow(self) -> tuple[NDArray[np.int32], ...]:
-        """Arrays for the compiled loop of the loss: the rank of each class, the edges, and the parents from the top down.
+        """Arrays for the compiled loop of the loss: ranks of the classes, both ends of the edges, the parents top down.
 
         Indices of 32 bits halve what the loop reads.
         """

@@ -8,8 +8,8 @@ all classes that delegate to it:
 2. the weights of the classes go down to the winners, until they arrive at the delegates;
 3. one vectorised loop computes loss and gradient, without any index.
 
-The vectorised loop needs exp and log1p as polynomials, and sums in any order. It must not assume that NaN and infinity do
-not occur: nothing else shows them where values are not checked.
+The vectorised loop needs exp and log1p as polynomials, and sums in any order. It must not assume that there is no NaN
+and no infinity: nothing else shows them where values are not checked.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,9 @@ _LN2_HIGH = np.float32(round(_LN2 * 2**12) / 2**12)  # a product with any expone
 _LN2_LOW = np.float32(_LN2 - float(_LN2_HIGH))
 
 
-def _fit(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], degree: int, *domain: float) -> list[np.float32]:
+def _fit(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], degree: int, *domain: float
+) -> list[np.float32]:
     """Return the coefficients of a polynomial close to a function, the constant one first."""
     series = Chebyshev.interpolate(function, degree, domain=domain)
     return list(series.convert(kind=Polynomial).coef.astype(np.float32))
@@ -45,8 +47,8 @@ _B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9 = _fit(lambda x: np.log1p(x) / 
 @compiled(fastmath=_VECTORISED)
 def _exp_of_minus(x: np.float32) -> np.float32:
     """exp(-x) for x >= 0 and NaN, as 2 ** -exponent * exp(rest)."""
-    finite = x if x < _LARGEST else _LARGEST
-    bounded = _LARGEST if x >= _LARGEST else x  # NaN remains
+    finite = min(_LARGEST, x)
+    bounded = min(_LARGEST, x)  # NaN remains
     exponent = np.int32(finite * _INVERSE_LN2 + np.float32(0.5))
     rest = (np.float32(exponent) * _LN2_HIGH - bounded) + np.float32(exponent) * _LN2_LOW
     square = rest * rest
@@ -98,7 +100,7 @@ def _read_labels(row: NDArray[np.uint8] | NDArray[np.float32], labels: NDArray[n
         labels[c] = np.uint8(row[c])
         largest = max(largest, labels[c])
         changed |= labels[c] != row[c]
-    return largest <= 1 and not changed
+    return bool(largest <= 1 and not changed)
 
 
 @compiled()
@@ -120,7 +122,7 @@ def _pack_keys(
 def _find_winners(
     keys: NDArray[np.int64], parents: NDArray[np.int32], children: NDArray[np.int32], winners: NDArray[np.int32]
 ) -> None:
-    """Let the keys go up the edges, and fill ``winners`` with the child whose key each class has, or the class itself."""
+    """Let the keys go up the edges; fill ``winners`` with the child whose key a class takes, or the class itself."""
     for c in range(len(keys)):
         winners[c] = c
     for edge in range(len(parents)):
@@ -134,7 +136,7 @@ def _find_winners(
 def _pass_weights_down(
     winners: NDArray[np.int32], inner: NDArray[np.int32], labels: NDArray[np.uint8], weights: NDArray[np.float32]
 ) -> bool:
-    """Move the weight of each class to its delegate; return whether a class and its winner always have the same label."""
+    """Move the weight of each class to its delegate; return whether all classes have the label of their winner."""
     wrong = False
     for i in range(len(inner)):
         c = np.uint32(inner[i])

@@ -31,13 +31,14 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 def all_blocks(check: Callable[[slice], bool], rows: int, classes: int) -> bool:
     """Call a function for blocks of rows, on as many threads as torch uses, and return whether all calls return True.
 
-    This thread works too, and does not wait for threads that have not begun: a busy machine is not slower than with one.
+    This thread works too, and does not wait for threads that have not begun, as on a busy machine.
     """
     step = max(1, _CELLS // classes)
     blocks = iter(range(0, rows, step))  # shared: each thread takes the next one
 
     def work() -> bool:
-        return all([check(slice(start, start + step)) for start in blocks])
+        results = [check(slice(start, start + step)) for start in blocks]  # all of them, also after a False
+        return all(results)
 
     helpers = min(torch.get_num_threads(), -(-rows // step)) - 1
     started = [_pool().submit(work) for _ in range(helpers)]
