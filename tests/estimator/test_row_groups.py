@@ -28,7 +28,7 @@ def make_table(rows: int, seed: int = 0) -> pd.DataFrame:
         {
             "name": [f"n{seed}-{number}" for number in range(rows)],
             "size": np.where(random.random(rows) < 0.1, np.nan, size),
-            "colour": random.choice(["red", "blue", None], rows),
+            "colour": np.array(["red", "blue", None])[random.integers(0, 3, rows)],
             "born": pd.to_datetime("2020-01-01") + pd.to_timedelta(random.integers(0, 900, rows), "D"),
             "same": 2.0,
             "labels": kinds,

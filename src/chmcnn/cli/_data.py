@@ -187,6 +187,7 @@ class Parts:
     title: str
     tables: Mapping[str, Table]
     evaluated: NDArray[np.bool_] | None = None  # None: all classes count
+    streamed_rows: int = 0  # rows in files, of which `train` has only the first
 
     @classmethod
     def of(cls, data: Dataset) -> Parts:

@@ -17,7 +17,10 @@ RUNNING = "Running"
 
 Model = Annotated[Path, typer.Argument(help="Model folder.")]
 Data = Annotated[
-    str, typer.Argument(help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.", metavar="data")
+    str,
+    typer.Argument(
+        help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.", metavar="data"
+    ),
 ]
 DataOrFiles = Annotated[
     list[str],

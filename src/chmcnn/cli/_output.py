@@ -91,8 +91,11 @@ class ModelOutput(OptionGroup):
         from chmcnn.report.training_page import Origin, page
 
         rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
+        counts = {part: len(table) for part, table in rows.items() if table is not None}
+        if parts.streamed_rows:
+            counts["training"] = parts.streamed_rows
         facts = {
-            "rows": ", ".join(f"{len(table):,} {part}" for part, table in rows.items() if table is not None),
+            "rows": ", ".join(f"{count:,} {part}" for part, count in counts.items()),
             "features": f"{len(parts.train.feature_names):,}",
             "classes": f"{int(model.evaluated_.sum()):,} evaluated",
             "hierarchy": repr(model.hierarchy_),
@@ -100,7 +103,8 @@ class ModelOutput(OptionGroup):
             "best epoch": str(model.best_epoch_),
             **({"notice": model.notice_} if model.notice_ else {}),
         }
-        origin = Origin(title=f"chmcnn: {parts.title}", facts=facts, command=call.command)
+        shown = f"first {len(parts.train):,} rows" if parts.streamed_rows else "training rows"
+        origin = Origin(title=f"chmcnn: {parts.title}", facts=facts, command=call.command, rows=shown)
         report = page(model, parts.train, evaluation, origin)
         save_model(model, self.output, force=self.force, extra_files={REPORT: report.encode(), **(files or {})})
 
@@ -126,7 +130,8 @@ def evaluate_test_rows(model: CHMCNNClassifier, parts: Parts, call: Invocation) 
 
     if parts.test is None or not model.evaluated_[parts.test.Y.indices].any():
         return None
-    content, title = information_content(parts.train.Y, model.hierarchy_), f"test part of {parts.title}"
+    content = None if parts.streamed_rows else information_content(parts.train.Y, model.hierarchy_)
+    title = f"test part of {parts.title}"
     return evaluate(model, parts.test.X, parts.test.Y, title, information=content, progress=not call.quiet)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,7 +27,9 @@ class StreamOptions(OptionGroup):
 
     stream: Annotated[
         bool,
-        typer.Option("--stream", help="Read Parquet files in every epoch, some rows at a time.", rich_help_panel=_PANEL),
+        typer.Option(
+            "--stream", help="Read Parquet files in every epoch, some rows at a time.", rich_help_panel=_PANEL
+        ),
     ] = False
     window: Annotated[
         int | None,
@@ -64,12 +65,14 @@ class StreamOptions(OptionGroup):
         )
 
 
-def read_test_rows(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> Parts:
-    """Return the table to test on, if there is one."""
+def describe(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> Parts:
+    """Return the first rows, for the report, and the table to test on, if there is one."""
     if hold_out.test_share:
         raise DatasetError("--test-share cannot be used with --stream; name a table to test on with --test.")
-    title = f"{rows.files[0].name} and {len(rows.files) - 1:,} others" if len(rows.files) > 1 else rows.files[0].name
-    if hold_out.test is None:
-        return Parts(title, {})
-    kinds = dict.fromkeys(rows.categorical, "categories")
-    return Parts(title, {"test": table.name_kinds(kinds).read(Path(hold_out.test), rows.hierarchy)})
+    title = rows.files[0].name + (f" and {len(rows.files) - 1:,} more" if len(rows.files) > 1 else "")
+    _, first = next(rows.read(rows.groups[0]))
+    tables = {"train": first}
+    if hold_out.test is not None:
+        kinds = dict.fromkeys(rows.categorical, "categories")
+        tables["test"] = table.name_kinds(kinds).read(hold_out.test, rows.hierarchy)
+    return Parts(title, tables, streamed_rows=len(rows))

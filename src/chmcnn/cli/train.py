@@ -5,21 +5,26 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _data, _output, _stream
 from chmcnn.cli._groups import expand_groups
-from chmcnn.cli._options import ComputeOptions, Data, Invocation
+from chmcnn.cli._options import ComputeOptions, DataOrFiles, Invocation
 from chmcnn.cli._settings import TrainingOptions
+
+if TYPE_CHECKING:
+    from chmcnn.datasets import Table
 
 
 @expand_groups
-def train(
-    data: Data,
+def train(  # noqa: PLR0913 -- a group of options each
+    data: DataOrFiles,
     *,
     output: _output.ModelOutput,
     hold_out: _data.HoldOutOptions,
     training: TrainingOptions,
     table: _data.TableOptions,
+    stream: _stream.StreamOptions,
     compute: ComputeOptions,
     call: Invocation,
 ) -> None:
@@ -40,21 +45,26 @@ def train(
     chmcnn train my.csv --config settings.json --dropout 0.5
 
     chmcnn train genes.csv --hierarchy go.obo --annotations goa.gaf.gz --evidence EXPERIMENTAL --min-rows 10
+
+    chmcnn train big/*.parquet --stream --hierarchy edges.csv --test test.parquet
     """
     from chmcnn.classifier import CHMCNNClassifier
 
     output.check()
-    settings = training.settings()
-    if _data.is_file(data):
-        parts = hold_out.split(Path(data), table, compute.seed, call.notify)
+    stream.check(data)
+    settings, name = training.settings(), data[0]
+    rows = stream.open(data, table) if stream.stream else None
+    if rows is not None:
+        parts = _stream.describe(rows, hold_out, table)
+    elif _data.is_file(name):
+        parts = hold_out.split(Path(name), table, compute.seed, call.notify)
         _data.notify_text(parts.train, table, call)
     else:
-        training.refuse_validation_share(data)
-        parts = _data.Parts.of(_data.load(data, call, hold_out, table, seed=compute.seed))
+        training.refuse_validation_share(name)
+        parts = _data.Parts.of(_data.load(name, call, hold_out, table, seed=compute.seed))
     hierarchy = parts.train.hierarchy
-    unseen = [name for name, seen in zip(hierarchy, parts.train.Y.sum(axis=0), strict=True) if not seen]
-    if unseen:
-        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn it.")
+    if rows is None:
+        _notify_unseen(parts.train, call)
     state = output.output.with_name(f".{output.output.name}.training")
     model = CHMCNNClassifier(
         hierarchy,
@@ -68,8 +78,8 @@ def train(
     )
     try:
         model.fit(
-            parts.train.X,
-            parts.train.Y,
+            parts.train.X if rows is None else rows,
+            parts.train.Y if rows is None else None,
             validation_data=None if parts.valid is None else (parts.valid.X, parts.valid.Y),
         )
     finally:
@@ -80,6 +90,12 @@ def train(
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
         output.print(evaluation)
+
+
+def _notify_unseen(table: Table, call: Invocation) -> None:
+    unseen = [name for name, seen in zip(table.hierarchy, table.Y.sum(axis=0), strict=True) if not seen]
+    if unseen:
+        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn it.")
 
 
 def _shorten(names: list[str]) -> str:

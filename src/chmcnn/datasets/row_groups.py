@@ -75,7 +75,7 @@ class RowGroups:
     window: int = WINDOW
     files: tuple[Path, ...] = field(init=False)
     groups: tuple[RowGroup, ...] = field(init=False)
-    _categorical: tuple[str, ...] = field(init=False, repr=False)
+    categorical: tuple[str, ...] = field(init=False)  # the columns of text
 
     def __post_init__(self) -> None:
         """Find the files, and check that they fit together."""
@@ -94,7 +94,7 @@ class RowGroups:
             raise TableError("the files have no rows", files[0])
         roles = {self.id_column, *([self.labels] if isinstance(self.labels, str) else self.labels)}
         categorical = tuple(each.name for each in schema if is_text(each.type) and each.name not in roles)
-        for name, value in (("files", files), ("groups", groups), ("_categorical", categorical)):
+        for name, value in (("files", files), ("groups", groups), ("categorical", categorical)):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -143,7 +143,7 @@ class RowGroups:
         raw = to_raw_table(pa.Table.from_batches([batch]), group.path, group.first_row + start)
         labels = self._read_labels(raw)
         frame = raw.frame.drop(columns=[self.labels] if isinstance(self.labels, str) else list(self.labels))
-        features = read_feature_columns(raw, frame, self.id_column, NamedColumns(self._categorical))
+        features = read_feature_columns(raw, frame, self.id_column, NamedColumns(self.categorical))
         return Table(features, labels, self.hierarchy, source=str(group.path))
 
     def _read_labels(self, raw: RawTable) -> Any:  # noqa: ANN401 -- a sparse matrix

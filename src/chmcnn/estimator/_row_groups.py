@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ class WindowedBatches(IterableDataset[tuple["Tensor", "Tensor"]]):
         self,
         rows: RowGroups,
         held_out: dict[RowGroup, NDArray[np.bool_]],
-        preprocess: Callable[[pd.DataFrame], Tensor],
+        preprocess: Callable[[pd.DataFrame], Any],  # gives a tensor: nothing is sparse
         batch_size: int,
     ) -> None:
         self.rows, self.held_out, self.preprocess, self.batch_size = rows, held_out, preprocess, batch_size

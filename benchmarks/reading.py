@@ -1,0 +1,102 @@
+"""Reading tables: ours beside pandas and Arrow, each in a fresh process.
+
+python -m benchmarks.reading
+"""
+
+import multiprocessing
+import resource
+import statistics
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measure import save
+
+READERS = ("chmcnn", "pandas", "Arrow")
+SHAPES = {"100,000 x 50": (100_000, 50), "1,000 x 20,000": (1_000, 20_000)}
+ENDINGS = (".csv", ".parquet")
+ROUNDS = 5
+
+
+def main() -> None:
+    """Measure all readers in turns, and write the results to results/reading.json."""
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for shape, (number, columns) in SHAPES.items():
+            frame = make_table(number, columns)
+            for ending in ENDINGS:
+                path = Path(folder) / f"table{ending}"
+                if ending == ".csv":
+                    frame.to_csv(path, index=False)
+                else:
+                    frame.to_parquet(path)
+                rows += measure(path, shape)
+    print(save("reading", "python -m benchmarks.reading", rows))
+
+
+def make_table(rows: int, columns: int) -> pd.DataFrame:
+    """Return numbers, some of them missing, two columns of categories, and labels."""
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=(rows, columns)).round(4)
+    numbers[random.random((rows, columns)) < 0.01] = np.nan
+    frame = pd.DataFrame(numbers, columns=[f"x{number}" for number in range(columns)])
+    words = {f"x{number}": random.choice(["red", "green", "blue"], rows) for number in (0, 1)}
+    labels = random.choice(["sport/tennis", "sport;politics/law", "politics"], rows)
+    return frame.assign(**words, labels=labels)
+
+
+def measure(path: Path, shape: str) -> list[dict[str, Any]]:
+    """Return the median time and the highest memory of each reader."""
+    found: dict[str, list[tuple[float, float]]] = {reader: [] for reader in READERS}
+    for _ in range(ROUNDS):
+        for reader, values in found.items():
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+                values.append(process.submit(read, reader, path).result())
+    rows = []
+    for reader, values in found.items():
+        seconds = statistics.median(time for time, _ in values)
+        peak = max(memory for _, memory in values)
+        rows.append({"file": path.suffix, "shape": shape, "reader": reader, "seconds": seconds, "peak_mib": peak})
+        print(f"{path.suffix:9} {shape:15} {reader:7} {seconds:6.2f} s {peak:6.0f} MiB")
+    return rows
+
+
+def read(reader: str, path: Path) -> tuple[float, float]:
+    """Read a table after the imports; return the seconds, and the peak memory of the process in MiB."""
+    call = {"chmcnn": _read_ours, "pandas": _read_with_pandas, "Arrow": _read_with_arrow}[reader]()
+    start = time.perf_counter()
+    call(path)
+    seconds = time.perf_counter() - start
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def _read_ours() -> Any:
+    import pyarrow.compute
+    import pyarrow.csv
+    import pyarrow.parquet  # noqa: F401 -- imports do not count
+
+    from chmcnn.datasets import read_table
+
+    return read_table
+
+
+def _read_with_pandas() -> Any:
+    import pyarrow.parquet  # noqa: F401 -- as above
+
+    return lambda path: pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+
+def _read_with_arrow() -> Any:
+    from pyarrow import csv, parquet
+
+    options = csv.ReadOptions(block_size=1 << 26)  # smaller blocks take minutes for a wide table
+    return lambda path: csv.read_csv(path, options) if path.suffix == ".csv" else parquet.read_table(path)
+
+
+if __name__ == "__main__":
+    main()
