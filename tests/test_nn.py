@@ -71,6 +71,17 @@ def test_default_network(activation: Literal["relu", "tanh"], kind: type[nn.Modu
     assert MLP(7, 3, widths=())(torch.zeros(2, 7)).shape == (2, 3)
 
 
+@pytest.mark.parametrize("kind", [MLP, SparseMLP])
+@pytest.mark.parametrize("widths", [(), (16,), (16, 12)])
+def test_the_last_layer_may_have_a_low_rank(kind: type[MLP | SparseMLP], widths: tuple[int, ...]) -> None:
+    low = kind(8, 60, widths=widths, output_rank=3).eval()
+    logits = low(torch.randn(50, 8)).detach()
+    assert logits.shape == (50, 60)
+    assert torch.linalg.matrix_rank(logits - logits.mean(dim=0), rtol=1e-4) == 3
+    full = kind(8, 60, widths=widths).eval()(torch.randn(50, 8)).detach()
+    assert torch.linalg.matrix_rank(full - full.mean(dim=0), rtol=1e-4) > 3
+
+
 def test_an_unknown_activation_raises_an_error() -> None:
     with pytest.raises(ValueError, match="activation is 'gelu'; expected one of 'relu', 'tanh'"):
         MLP(7, 3, activation=untyped("gelu"))

@@ -8,6 +8,7 @@ from tests.estimator.models import DATA, QUICK, fitted
 from torch import nn
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, LabelError
+from chmcnn.baselines import HMCNF
 from chmcnn.training import Epoch
 
 
@@ -21,6 +22,16 @@ def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
     assert [model.architecture()["dropout"] for model in (long, short, given)] == [0.5, 0.7, 0.6]
     long.save(tmp_path / "model")
     assert CHMCNNClassifier.load(tmp_path / "model").architecture()["dropout"] == 0.5
+
+
+def test_the_rank_of_the_last_layer_is_kept_in_the_model(tmp_path: Path) -> None:
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK, output_rank=3).fit(DATA.train.X, DATA.train.Y)
+    assert [tuple(layer.shape) for name, layer in model.network_.named_parameters()][-3:] == [(3, 8), (15, 3), (15,)]
+    model.save(tmp_path / "model")
+    again = CHMCNNClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
+    with pytest.raises(ChmcnnError, match="output_rank is 3, but HMCN has a last layer for each level: omit it"):
+        HMCNF(DATA.hierarchy, output_rank=3).fit(DATA.train.X, DATA.train.Y)
 
 
 def test_partial_fit_goes_on() -> None:
