@@ -16,8 +16,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import layers
+from benchmarks import layers, scale_report
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
+from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from benchmarks.texts import CANDIDATES, DEFAULT
@@ -47,6 +48,7 @@ def main() -> None:
         print(document.relative_to(ROOT))
     draw_cost(load("cost")["rows"]).savefig(IMAGES / "cost.png", dpi=150)
     draw_growth(load("growth")["rows"]).savefig(IMAGES / "growth.png", dpi=150)
+    scale_report.draw_scale().savefig(IMAGES / "scale.png", dpi=150)
     layers.draw().savefig(IMAGES / "layers.png", dpi=110)
     moving = registry.read_section("figure2", ROOT / "results")
     if moving:
@@ -78,6 +80,10 @@ def filled_in(text: str) -> str:
         "texts": texts,
         "choices": choices,
         "table2": table2,
+        "scale": scale_report.scale,
+        "wordnet": scale_report.wordnet,
+        "outputs": scale_report.outputs,
+        "ranks": scale_report.ranks,
     }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
@@ -402,11 +408,6 @@ def _times_slower(group: dict[str, dict[str, Any]]) -> str:
 def _shape(group: dict[str, dict[str, Any]]) -> list[str]:
     row = next(iter(group.values()))
     return [row["hierarchy"] if row["origin"] == "real" else f"{row['hierarchy']}-shaped", str(row["batch"])]
-
-
-def _table(header: list[str], cells: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _source(content: dict[str, Any]) -> str:

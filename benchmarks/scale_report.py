@@ -1,0 +1,119 @@
+"""Tables and the picture of large problems and very many outputs, for `benchmarks.report`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from benchmarks.markdown import table
+from benchmarks.measure import RESULTS
+
+GIB = 1024
+
+
+def scale() -> str:
+    """Return time and memory of an epoch, beside plain cross-entropy on dense labels."""
+    rows = load_scale()
+    cells = [
+        [
+            f"{row['rows']:,}",
+            f"{row['classes']:,}",
+            f"{row['dense']} dense" if row["dense"] else "sparse",
+            f"{row['epoch seconds']:.0f} s",
+            f"{row['epoch seconds'] / plain['epoch seconds']:.2f} x plain" if plain else "not run",
+            f"{row['peak MiB'] / GIB:.1f} GiB",
+            f"{plain['peak MiB'] / GIB:.1f} GiB" if plain else "not run",
+        ]
+        for row, plain in rows
+    ]
+    header = ["rows", "classes", "features", "epoch", "time", "peak memory", "peak memory, plain"]
+    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.scale`{_machine(rows[0][0])}.\n"
+
+
+def wordnet() -> str:
+    """Return the result on all of WordNet."""
+    result = _read(RESULTS / "scale" / "wordnet.json")
+    cells = [
+        [name, *(f"{result[name][measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F"))]
+        for name in ("C-HMCNN", "15 neighbours")
+    ]
+    scores = result["validation AU(PRC) of the sample"]
+    note = (
+        f"{result['rows']:,} texts, {result['classes']:,} classes, {result['columns']:,} columns: "
+        f"{len(scores)} epochs, of which number {scores.index(max(scores)) + 1} is the best, in "
+        f"{result['fit seconds'] / 60:.0f} minutes, {result['peak MiB'] / GIB:.1f} GiB in all, {result['violations']} violations. Measured by "
+        f"`python -m benchmarks.scale wordnet`{_machine(result)}."
+    )
+    return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
+
+
+def outputs() -> str:
+    """Return what a step of the last layer costs."""
+    rows = [_read(path) for path in sorted((RESULTS / "outputs").glob("[1-9]*.json"), key=_by_size)]
+    cells = [
+        [
+            f"{row['classes']:,}",
+            row["way"],
+            f"{row['weights'] / 1e6:,.0f} million",
+            f"{row['gradient seconds']:.2f} s",
+            f"{row['optimizer seconds']:.2f} s",
+            f"{row['MiB'] / GIB:.1f} GiB",
+        ]
+        for row in rows
+    ]
+    header = ["classes", "optimizer and rank", "weights", "gradient", "optimizer", "memory"]
+    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.outputs`{_machine(rows[0])}.\n"
+
+
+def ranks() -> str:
+    """Return the validation scores of each rank of the last layer."""
+    rows = [_read(path) for path in sorted((RESULTS / "outputs").glob("accuracy-*.json"))]
+    names = list(rows[0]["validation AU(PRC)"])
+    cells = [
+        [row["dataset"], f"{row['classes']:,}", *(f"{row['validation AU(PRC)'][name]:.4f}" for name in names)]
+        for row in rows
+    ]
+    header = ["data set", "classes", *("full rank" if name == "None" else f"rank {name}" for name in names)]
+    return f"{table(header, cells)}\nValidation rows, one seed. Run by `python -m benchmarks.outputs accuracy`.\n"
+
+
+def draw_scale() -> Figure:
+    """Draw time and memory of an epoch over the number of pairs of a row and a class."""
+    rows = load_scale()
+    figure = Figure(figsize=(7.5, 3.2), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for axis, name, label in zip(axes, ("epoch seconds", "peak MiB"), ("seconds", "MiB"), strict=True):
+        pairs = [(row["rows"] * row["classes"], row[name], plain and plain[name]) for row, plain in rows]
+        pairs.sort(key=lambda pair: pair[0])
+        axis.plot([cells for cells, _, _ in pairs], [ours for _, ours, _ in pairs], marker="o", label="chmcnn")
+        both = [(cells, theirs) for cells, _, theirs in pairs if theirs]
+        axis.plot(*zip(*both, strict=True), marker="o", color="grey", label="plain BCE, dense labels")
+        axis.set(xscale="log", yscale="log", xlabel="rows x classes", ylabel=label)
+        axis.grid(visible=True, which="major", alpha=0.3)
+    axes[0].set_title("an epoch with validation", fontsize=10)
+    axes[1].set_title("peak memory of the process", fontsize=10)
+    axes[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def load_scale() -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Return the results of each size: ours, and the plain one if it was run."""
+    ours = sorted((RESULTS / "scale").glob("*-ours.json"), key=_by_size)
+    plain = [path.with_name(path.name.replace("-ours", "-plain")) for path in ours]
+    return [(_read(own), _read(other) if other.exists() else None) for own, other in zip(ours, plain, strict=True)]
+
+
+def _by_size(path: Path) -> tuple[int, ...]:
+    """Return the numbers at the start of the name of a file."""
+    return *(int(part) for part in path.stem.split("-")[0].split("x")), len(path.stem)
+
+
+def _machine(result: dict[str, Any]) -> str:
+    machine = result["machine"]
+    return f" on {machine['threads']} threads of {machine['processor']}, torch {machine['torch']}"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
