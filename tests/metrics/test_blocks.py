@@ -115,6 +115,13 @@ def test_blocks_that_a_function_returns_only_once_are_told() -> None:
         metrics.auprc(TRUTH, lambda: exhausted)
 
 
+def test_no_block_at_all_is_told() -> None:
+    with pytest.raises(ScoreError, match="There are no blocks of scores; expected at least one"):
+        metrics.bootstrap(metrics.auprc, TRUTH, iter([]))
+    with pytest.raises(ScoreError, match="Y has 10 rows and the scores 3; expected the same"):
+        metrics.bootstrap(metrics.auprc, TRUTH, [SCORES[:3]])
+
+
 def test_an_error_of_the_users_own_blocks_is_not_hidden() -> None:
     def broken() -> Iterator[Any]:
         yield SCORES[:3]
