@@ -148,7 +148,8 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
     truth, evaluated = sparse.csr_array(Y).astype(np.bool_), model.evaluated_
     truth.sum_duplicates()
     truth.eliminate_zeros()
-    with Spool(len(model.hierarchy_), np.float32, in_memory=metrics.CELLS_IN_MEMORY) as scores:
+    in_memory = math.prod(truth.shape) <= metrics.CELLS_IN_MEMORY
+    with Spool(len(model.hierarchy_), np.float32, in_memory=in_memory) as scores:
         tally = _score(model, X, truth, scores)
         predicted = partial(_predict, scores, model.thresholds_)
         outcome = metrics.Outcome(truth, scores.blocks, predicted, model.hierarchy_, evaluated, information, known)

@@ -115,6 +115,13 @@ def test_blocks_that_a_function_returns_only_once_are_told() -> None:
         metrics.auprc(TRUTH, lambda: exhausted)
 
 
+def test_no_block_at_all_is_told() -> None:
+    with pytest.raises(ScoreError, match="There are no blocks of scores; expected at least one"):
+        metrics.bootstrap(metrics.auprc, TRUTH, iter([]))
+    with pytest.raises(ScoreError, match="Y has 10 rows and the scores 3; expected the same"):
+        metrics.bootstrap(metrics.auprc, TRUTH, [SCORES[:3]])
+
+
 def test_an_error_of_the_users_own_blocks_is_not_hidden() -> None:
     def broken() -> Iterator[Any]:
         yield SCORES[:3]
@@ -176,7 +183,7 @@ def count_violations(_: object, scores: Any) -> object:
 )
 def test_memory_does_not_grow_with_rows_times_classes(measure: Callable[[Any, Any], object]) -> None:
     """The scores have 16 MB in all, and a block 1.6."""
-    labels = sparse.random_array((ROWS, CLASSES), density=0.001, rng=np.random.default_rng(0), format="csr") > 0
+    labels = sparse.csr_array(np.random.default_rng(0).random((ROWS, CLASSES), dtype=np.float32) < 0.001)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("chmcnn.metrics._inputs._CELLS_AT_ONCE", STEP * CLASSES // 4)
         tracemalloc.start()

@@ -1,9 +1,10 @@
-"""Rows of numbers that are computed once and read often: in memory if they are few, otherwise in a temporary file."""
+"""Rows of numbers that are computed once and read often, in memory or in a temporary file."""
 
 from __future__ import annotations
 
+import io
 import tempfile
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -28,21 +29,21 @@ class Spool:
     dtype
         Type of the numbers.
     in_memory
-        Maximum number of cells (rows, width) that are kept in memory.
+        Whether the rows are kept in memory, and not in a temporary file.
 
     Examples
     --------
-    >>> with Spool(2, np.float32, in_memory=100) as spool:
+    >>> with Spool(2, np.float32, in_memory=True) as spool:
     ...     spool.append(np.array([[1, 2], [3, 4]]))
     ...     spool.append(np.array([[5, 6]]))
     ...     len(spool), spool.row(2), [block.shape for block in spool.blocks()]
     (3, array([5., 6.], dtype=float32), [(3, 2)])
     """
 
-    def __init__(self, width: int, dtype: DTypeLike, *, in_memory: int) -> None:
+    def __init__(self, width: int, dtype: DTypeLike, *, in_memory: bool) -> None:
         self._width, self._dtype, self._rows = width, np.dtype(dtype), 0
         self._row_bytes = width * self._dtype.itemsize
-        self._file = tempfile.SpooledTemporaryFile(max_size=in_memory * self._dtype.itemsize)  # noqa: SIM115 -- see close
+        self._file: IO[bytes] = io.BytesIO() if in_memory else tempfile.TemporaryFile()  # noqa: SIM115 -- see __exit__
 
     def __enter__(self) -> Self:
         """Return the spool."""

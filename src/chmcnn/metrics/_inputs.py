@@ -75,9 +75,11 @@ def open_blocks(scores: ScoresLike) -> Iterator[Matrix]:
 def as_rows(scores: ScoresLike) -> Matrix:
     """Return one matrix whose rows can be selected, also from blocks: CSR if it is sparse."""
     blocks = list(open_blocks(scores))
-    if blocks and is_sparse(blocks[0]):
+    if not blocks:
+        raise ScoreError("There are no blocks of scores; expected at least one.")
+    if is_sparse(blocks[0]):
         return sparse.csr_array(sparse.vstack(blocks))
-    return blocks[0] if len(blocks) == 1 else np.concatenate([*blocks])
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
 def require_rereadable(scores: ScoresLike) -> None:

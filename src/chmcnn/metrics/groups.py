@@ -39,7 +39,8 @@ def by_class(
         `exact_match` and `jaccard` are 1 - `hamming`, because a row has only one class; ``partial(jaccard,
         average="micro")`` compares the rows with the class instead.
     Y, scores
-        True labels, and scores or predicted labels, as the measure expects (rows, classes).
+        True labels, and scores or predicted labels, as the measure expects (rows, classes). Blocks of scores are read
+        again for each class: ``auprc(..., average=None)`` reads them only twice in all.
     hierarchy
         The hierarchy of the classes.
     classes
