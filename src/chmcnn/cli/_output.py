@@ -143,8 +143,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
     title = f"{evaluation.title}: {evaluation.rows:,} rows, {evaluation.classes:,} classes"
     table = Table(title=escape(title), show_header=False)
-    value, low, high = evaluation.auprc
-    table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{value:.3f}[/bold] ({low:.3f} to {high:.3f})")
+    interval = evaluation.describe_interval()
+    table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{evaluation.auprc.value:.3f}[/bold] ({interval})")
     for name, figure in evaluation.figures.items():
         table.add_row(name, f"{int(figure):,}" if name == "violations" else f"{figure:.3f}")
     for name, field in (("AU(PRC)", "auprc"), ("hierarchical F", "f")):

@@ -19,6 +19,8 @@ class and ancestor); benchmarks/README.md has the result:
   have the order of their bits. This is `find_delegates_by_level`, which is always available;
 - a compiled loop over the edges, row by row, in the first-level cache: `_kernel.find_delegates`, if numba is installed;
   with the edges of a parent together or interleaved, on one thread or two.
+
+The loss needs no delegates if numba is installed: see `_loss_kernel`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from torch.autograd.function import FunctionCtx
 
     from chmcnn.constraint._indexed import IndexedHierarchy
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 if _delegates.is_compiled():
     loss_and_gradient = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
@@ -62,7 +65,7 @@ def fused_loss(
         return bool(loss_and_gradient(bits[part], labels[part], weights, factor, indices, *parts))
 
     is_valid = all_blocks(compute, *rows.shape)
-    loss: Tensor = _KnownGradient.apply(logits, losses.sum(), gradient, differentiable)  # type: ignore[no-untyped-call]
+    loss: Tensor = _KnownGradient.apply(logits, float(losses.sum()), gradient, differentiable)  # type: ignore[no-untyped-call]
     return loss, is_valid and are_labels
 
 
@@ -101,14 +104,13 @@ class _KnownGradient(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx,
         logits: Tensor,
-        loss: np.float64,
+        loss: float,
         gradient: Tensor,
         differentiable: Callable[[Tensor], Tensor],
     ) -> Tensor:
         ctx.save_for_backward(logits, gradient)
         ctx.differentiable = differentiable  # type: ignore[attr-defined]
-        with np.errstate(over="ignore"):  # a sum beyond the largest number is infinite
-            return torch.from_numpy(np.array(loss, np.float32))
+        return torch.from_numpy(np.array(math.inf if loss > _LARGEST else loss, np.float32))
 
     @staticmethod
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None, None]:

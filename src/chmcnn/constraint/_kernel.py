@@ -6,15 +6,16 @@ layers end the process when called from two threads, or after a fork.
 
 from typing import Protocol
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from chmcnn.constraint._compiling import compiled
 from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 
+@compiled()
 def _find_delegates_loop(
     bits: NDArray[np.int32],
     labels: NDArray[np.bool_] | NDArray[np.float32] | None,
@@ -53,6 +54,7 @@ def _find_delegates_loop(
     return bool(largest <= INFINITY if labels is None else largest < INFINITY and wrong == 0)
 
 
+@compiled()
 def _highest_scores_loop(
     scores: NDArray[np.floating],
     parents: NDArray[np.int64],
@@ -70,14 +72,6 @@ def _highest_scores_loop(
             value, own = out[row, child], out[row, parent]
             out[row, parent] = own if (own >= value) | np.isnan(own) else value  # NaN is the highest of all
     return is_valid
-
-
-try:
-    _find_delegates_loop = numba.njit(nogil=True, cache=True)(_find_delegates_loop)
-    _highest_scores_loop = numba.njit(nogil=True, cache=True)(_highest_scores_loop)
-except RuntimeError:  # no folder for compiled code: compile in every process
-    _find_delegates_loop = numba.njit(nogil=True)(_find_delegates_loop)
-    _highest_scores_loop = numba.njit(nogil=True)(_highest_scores_loop)
 
 
 def highest_scores(scores: Tensor, parents: NDArray[np.int64], children: NDArray[np.int64]) -> tuple[Tensor, bool]:

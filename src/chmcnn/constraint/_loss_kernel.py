@@ -47,15 +47,16 @@ _B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9 = _fit(lambda x: np.log1p(x) / 
 @compiled(fastmath=_VECTORISED)
 def _exp_of_minus(x: np.float32) -> np.float32:
     """exp(-x) for x >= 0 and NaN, as 2 ** -exponent * exp(rest)."""
-    finite = min(_LARGEST, x)
-    bounded = min(_LARGEST, x)  # NaN remains
+    is_small, is_large = x < _LARGEST, x >= _LARGEST  # NaN is neither
+    finite = x if is_small else _LARGEST
+    bounded = _LARGEST if is_large else x
     exponent = np.int32(finite * _INVERSE_LN2 + np.float32(0.5))
     rest = (np.float32(exponent) * _LN2_HIGH - bounded) + np.float32(exponent) * _LN2_LOW
     square = rest * rest
     low = (_A0 + _A1 * rest) + square * (_A2 + _A3 * rest)
     high = (_A4 + _A5 * rest) + square * _A6
     power = np.int32((np.int32(127) - exponent) << np.int32(23)).view(np.float32)
-    return np.float32(0) if x >= _LARGEST else (low + (square * square) * high) * power
+    return np.float32(0) if is_large else (low + (square * square) * high) * power
 
 
 @compiled(fastmath=_VECTORISED)

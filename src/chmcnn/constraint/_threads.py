@@ -34,13 +34,14 @@ def all_blocks(check: Callable[[slice], bool], rows: int, classes: int) -> bool:
     This thread works too, and does not wait for threads that have not begun, as on a busy machine.
     """
     step = max(1, _CELLS // classes)
+    if rows <= step:
+        return check(slice(rows))
     blocks = iter(range(0, rows, step))  # shared: each thread takes the next one
 
     def work() -> bool:
         results = [check(slice(start, start + step)) for start in blocks]  # all of them, also after a False
         return all(results)
 
-    helpers = min(torch.get_num_threads(), -(-rows // step)) - 1
-    started = [_pool().submit(work) for _ in range(helpers)]
-    results = [work(), *(each.result() for each in started if not each.cancel())]
+    helpers = [_pool().submit(work) for _ in range(min(torch.get_num_threads(), -(-rows // step)) - 1)]
+    results = [work(), *(each.result() for each in helpers if not each.cancel())]
     return all(results)
