@@ -28,6 +28,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.cost
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.ratios
+	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.ways
 	$(BIN)/python -m benchmarks.report
 

@@ -8,15 +8,17 @@ import resource
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.measure import save
 
+Reader: TypeAlias = Callable[[Path], object]
 READERS = ("chmcnn", "pandas", "Arrow")
 SHAPES = {"100,000 x 50": (100_000, 50), "1,000 x 20,000": (1_000, 20_000)}
 ENDINGS = (".csv", ".parquet")
@@ -75,7 +77,7 @@ def read(reader: str, path: Path) -> tuple[float, float]:
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
-def _read_ours() -> Any:
+def _read_ours() -> Reader:
     import pyarrow.compute
     import pyarrow.csv
     import pyarrow.parquet  # noqa: F401 -- imports do not count
@@ -85,13 +87,13 @@ def _read_ours() -> Any:
     return read_table
 
 
-def _read_with_pandas() -> Any:
+def _read_with_pandas() -> Reader:
     import pyarrow.parquet  # noqa: F401 -- as above
 
     return lambda path: pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
 
-def _read_with_arrow() -> Any:
+def _read_with_arrow() -> Reader:
     from pyarrow import csv, parquet
 
     options = csv.ReadOptions(block_size=1 << 26)  # smaller blocks take minutes for a wide table

@@ -79,6 +79,7 @@ def filled_in(text: str) -> str:
         "ratios": ratios,
         "texts": texts,
         "choices": choices,
+        "reading": reading,
         "table2": table2,
         "scale": scale_report.scale,
         "wordnet": scale_report.wordnet,
@@ -268,6 +269,27 @@ def ratios() -> str:
     content = load("ratios")
     cells = [[row["what"], f"{row['ratio']:.2f}"] for row in content["rows"]]
     return _table(["ours / reference", "ratio"], cells) + _source(content)
+
+
+def reading() -> str:
+    """Time and memory of our readers, of pandas and of Arrow."""
+    content = load("reading")
+    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in content["rows"]:
+        groups.setdefault((row["file"], row["shape"]), {})[row["reader"]] = row
+    cells = [
+        [
+            f"`{file}`",
+            shape,
+            f"{group['pandas']['seconds']:.2f} s",
+            *(f"{group[name]['seconds'] / group['pandas']['seconds']:.2f} x" for name in ("chmcnn", "Arrow")),
+            *(f"{group[name]['peak_mib']:,.0f} MiB" for name in ("pandas", "chmcnn", "Arrow")),
+        ]
+        for (file, shape), group in groups.items()
+    ]
+    header = ["file", "rows x columns", "pandas", "chmcnn", "Arrow", "memory, pandas", "chmcnn", "Arrow"]
+    said = f"Medians of 5 fresh processes each, in turns. Measured by `{content['command']}`."
+    return f"{_table(header, cells)}\n{said}\n"
 
 
 def texts() -> str:

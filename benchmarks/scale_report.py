@@ -42,8 +42,8 @@ def wordnet() -> str:
     note = (
         f"{result['rows']:,} texts, {result['classes']:,} classes, {result['columns']:,} columns: "
         f"{len(scores)} epochs, of which number {scores.index(max(scores)) + 1} is the best, in "
-        f"{result['fit seconds'] / 60:.0f} minutes, {result['peak MiB'] / GIB:.1f} GiB in all, {result['violations']} violations. Measured by "
-        f"`python -m benchmarks.scale wordnet`{_machine(result)}."
+        f"{result['fit seconds'] / 60:.0f} minutes, {result['peak MiB'] / GIB:.1f} GiB in all, "
+        f"{result['violations']} violations. Measured by `python -m benchmarks.scale wordnet`{_machine(result)}."
     )
     return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
 

@@ -25,7 +25,9 @@ class _Output(_output.FileOutput):
 
 @expand_groups
 def export(
-    name: Annotated[str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet or ARFF.")],
+    name: Annotated[
+        str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.")
+    ],
     *,
     output: _Output,
     part: Annotated[

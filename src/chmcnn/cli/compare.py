@@ -63,7 +63,9 @@ class ComparisonOptions(OptionGroup):
 
 @expand_groups
 def compare(
-    data: Annotated[list[str], typer.Argument(help="Data sets, or tables of your own: CSV, TSV, Parquet or ARFF.")],
+    data: Annotated[
+        list[str], typer.Argument(help="Data sets, or tables of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.")
+    ],
     *,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of results; an unfinished comparison in it resumes.")

@@ -102,7 +102,9 @@ class PartFiles(OptionGroup):
 @app.command()
 @expand_groups
 def show(
-    name: Annotated[str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet or ARFF.")],
+    name: Annotated[
+        str, typer.Argument(help="Data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz.")
+    ],
     *,
     output: PictureOutput,
     files: PartFiles,

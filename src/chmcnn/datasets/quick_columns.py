@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MISSING = ("?", "NA", "N/A", "NaN", "nan", "null", "None")
 """Texts for a missing value in a feature, besides an empty cell."""
 
+_FIRST = 16
+"""Cells that tell most columns of words from numbers."""
+
 
 def to_arrow(column: pd.Series) -> Any:  # noqa: ANN401 -- pyarrow has no types
     """Return a column that has Arrow arrays as one of them."""
@@ -66,6 +69,7 @@ def _cast(cells: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 -- pyarrow 
     from pyarrow import compute
 
     try:
+        cells.slice(0, _FIRST).cast(pa.float64())  # Arrow describes every wrong cell: that takes long for many
         values: NDArray[np.float64] = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
         return None
