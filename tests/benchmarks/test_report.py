@@ -14,9 +14,9 @@ def test_tables_in_documents_are_those_of_the_results(document: Path) -> None:
     assert report.filled_in(text) == text
 
 
-@pytest.mark.parametrize("batch", [4, 64])
-def test_a_training_step_on_the_gene_ontology_costs_at_most_a_tenth_more_than_no_constraint(batch: int) -> None:
-    assert step("GO", batch, OURS) <= 1.10 * step("GO", batch, PLAIN)
+@pytest.mark.parametrize("batch", [4, 64, 256])
+def test_a_training_step_on_the_gene_ontology_costs_at_most_a_twentieth_more_than_no_constraint(batch: int) -> None:
+    assert step("GO", batch, OURS) <= 1.05 * step("GO", batch, PLAIN)
 
 
 def test_a_million_classes_take_at_most_a_gigabyte() -> None:
