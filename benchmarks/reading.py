@@ -5,7 +5,6 @@ python -m benchmarks.reading
 
 import multiprocessing
 import resource
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ Reader: TypeAlias = Callable[[Path], object]
 READERS = ("chmcnn", "pandas", "Arrow")
 SHAPES = {"100,000 x 50": (100_000, 50), "1,000 x 20,000": (1_000, 20_000)}
 ENDINGS = (".csv", ".parquet")
-ROUNDS = 5
+ROUNDS = 3
 
 
 def main() -> None:
@@ -53,7 +52,7 @@ def make_table(rows: int, columns: int) -> pd.DataFrame:
 
 
 def measure(path: Path, shape: str) -> list[dict[str, Any]]:
-    """Return the median time and the highest memory of each reader."""
+    """Return the shortest time and the highest memory of each reader."""
     found: dict[str, list[tuple[float, float]]] = {reader: [] for reader in READERS}
     for _ in range(ROUNDS):
         for reader, values in found.items():
@@ -61,7 +60,7 @@ def measure(path: Path, shape: str) -> list[dict[str, Any]]:
                 values.append(process.submit(read, reader, path).result())
     rows = []
     for reader, values in found.items():
-        seconds = statistics.median(time for time, _ in values)
+        seconds = min(time for time, _ in values)
         peak = max(memory for _, memory in values)
         rows.append({"file": path.suffix, "shape": shape, "reader": reader, "seconds": seconds, "peak_mib": peak})
         print(f"{path.suffix:9} {shape:15} {reader:7} {seconds:6.2f} s {peak:6.0f} MiB")

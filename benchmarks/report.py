@@ -265,7 +265,7 @@ def reading() -> str:
         for (file, shape), group in groups.items()
     ]
     header = ["file", "rows x columns", "pandas", "chmcnn", "Arrow", "memory, pandas", "chmcnn", "Arrow"]
-    said = f"Medians of 5 fresh processes each, in turns. Measured by `{content['command']}`."
+    said = f"The fastest of 3 fresh processes each, in turns. Measured by `{content['command']}`."
     return f"{_table(header, cells)}\n{said}\n"
 
 
