@@ -112,8 +112,10 @@ class TableOptions(AnnotationOptions):
         """Read the features of genes, whose labels are in another file."""
         from chmcnn.datasets import read_features
 
-        if self.class_column or self.label_file or self.labels != "labels":
-            raise DatasetError("--annotations has the labels: --labels, --label-file and --class-column do not apply.")
+        if self.class_column or self.labels != "labels":
+            raise DatasetError("--annotations has the labels: --labels and --class-column do not apply.")
+        if self.label_file:
+            raise DatasetError("--annotations has the labels: --label-file does not apply.")
         genes: pd.DataFrame = read_features(
             path,
             id_column=0 if self.id_column is None else self.id_column,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import mmap
 import re
 import zlib
 from functools import cache
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _BYTES_OF_A_COLUMN = 4096
 """Bytes of each column in a block: in much smaller blocks, a wide table would become millions of tiny arrays."""
 _LEAST_BLOCK = 1 << 22
-_DOUBTFUL = b"\0\x1c\x1d\x1e\x1f"
+_DOUBTFUL = (b"\0", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 """A zero byte is no text, and the separators of files to records are spaces for Python, but not for Arrow."""
 
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
@@ -35,14 +36,14 @@ def read_quickly(path: Path, delimiter: str, header: Sequence[str]) -> pd.DataFr
 
     if len(header) == 1 or not delimiter.isascii() or (delimiter.isspace() and delimiter != "\t"):
         return None  # a line of spaces may be a row, or none
-    content = _read_bytes(path)
+    content = _map_bytes(path)
     if content is None or _is_doubtful(content, delimiter):
         return None
     try:
         table = arrow.read_csv(
-            pa.BufferReader(content),
+            pa.BufferReader(pa.py_buffer(content)),
             arrow.ReadOptions(block_size=max(_LEAST_BLOCK, len(header) * _BYTES_OF_A_COLUMN)),
-            arrow.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
+            arrow.ParseOptions(delimiter=delimiter, newlines_in_values=_has(content, b'"')),
             arrow.ConvertOptions(
                 column_types=dict.fromkeys(header, pa.large_string()), null_values=[""], strings_can_be_null=True
             ),
@@ -55,18 +56,26 @@ def read_quickly(path: Path, delimiter: str, header: Sequence[str]) -> pd.DataFr
     return frame
 
 
-def _read_bytes(path: Path) -> bytes | None:
+def _map_bytes(path: Path) -> mmap.mmap | bytes | None:
+    """Return the bytes of a file, without a copy of them unless it is compressed."""
     try:
-        return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error):  # a file that is not gzip raises an OSError
+        if path.suffix.lower() == ".gz":
+            return gzip.decompress(path.read_bytes())
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, EOFError, ValueError, zlib.error):  # not gzip, or nothing that can be mapped
         return None
 
 
-def _is_doubtful(content: bytes, delimiter: str) -> bool:
+def _is_doubtful(content: mmap.mmap | bytes, delimiter: str) -> bool:
     """Whether readers may disagree about some bytes."""
-    if any(byte in content for byte in _DOUBTFUL) or (b"\r" in content and _LONE_RETURN.search(content)):
+    if any(_has(content, byte) for byte in _DOUBTFUL) or (_has(content, b"\r") and _LONE_RETURN.search(content)):
         return True
-    return b'"' in content and _well_quoted(delimiter).fullmatch(content) is None
+    return _has(content, b'"') and _well_quoted(delimiter).fullmatch(content) is None
+
+
+def _has(content: mmap.mmap | bytes, byte: bytes) -> bool:
+    return content.find(byte) >= 0
 
 
 @cache

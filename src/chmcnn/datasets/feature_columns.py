@@ -189,7 +189,7 @@ def _convert_strings(raw: RawTable, column: pd.Series, name: str, *, is_category
 
 
 def _to_categories(cells: pd.Series) -> pd.Series:
-    return cells.where(cells.notna(), None).astype("category")
+    return cells.astype("str").astype("category")
 
 
 def _to_dates(raw: RawTable, cells: pd.Series, name: str) -> pd.Series:

@@ -160,7 +160,9 @@ def _check_class_columns(raw: RawTable, columns: list[str], hierarchy: Hierarchy
 
 
 def _refuse_unknown(raw: RawTable, labels: _NamedLabels, hierarchy: Hierarchy, column: str) -> None:
-    unknown = [(labels.find_row(at), name) for at, name in enumerate(labels.names) if name not in hierarchy]
-    if unknown:
-        row, name = min(unknown)
+    first = next((at for at, name in enumerate(labels.names) if name not in hierarchy), None)
+    if first is not None:
+        row = labels.find_row(first)
+        names = [labels.names[at] for at in labels.cells[[labels.rows[row]]].indices]
+        name = min(name for name in names if name not in hierarchy)
         raise raw.error(f"{_wording.describe_unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column)

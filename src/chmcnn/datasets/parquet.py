@@ -50,7 +50,7 @@ def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
     matrix = read_entries(table, path) if has_entries(table.schema) else None
     names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
     columns = {name: _to_pandas(table.column(name), name, path) for name in names}
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
     return RawTable(path, frame, matrix=matrix, first_row=first_row)
 
 
