@@ -19,7 +19,7 @@ OPTIONS = (
     *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
     *("--averaging", "2"),
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
-    *("--max-minutes", "60"),
+    *("--max-minutes", "60", "--validation-sample", "5", "--output-rank", "2"),
     *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
 )
 
@@ -70,11 +70,13 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "validation": 0.3,
         "patience": 1,
         "max_minutes": 60.0,
+        "validation_sample": 5,
         "refit": False,
         "threshold": "tune",
         "class_weight": "balanced",
         "widths": [8, 8],
         "dropout": 0.1,
+        "output_rank": 2,
         "preprocess": True,
     }
 

@@ -78,6 +78,8 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
         "schedule": "constant",
         "averaging": 4,
         "max_minutes": None,
+        "validation_sample": None,
+        "output_rank": None,
     }
     table = collect(tmp_path)
     assert table[["dataset", "system", "seed"]].to_numpy().tolist() == [["mine", "C-HMCNN", 0]]

@@ -26,7 +26,7 @@ def test_many_rows_get_less_dropout_unless_it_is_given(tmp_path: Path) -> None:
 
 def test_the_rank_of_the_last_layer_is_kept_in_the_model(tmp_path: Path) -> None:
     model = CHMCNNClassifier(DATA.hierarchy, **QUICK, output_rank=3).fit(DATA.train.X, DATA.train.Y)
-    assert [tuple(layer.shape) for name, layer in model.network_.named_parameters()][-3:] == [(3, 8), (15, 3), (15,)]
+    assert [tuple(layer.shape) for name, layer in model.network_.named_parameters()][-3:] == [(3, 16), (15, 3), (15,)]
     model.save(tmp_path / "model")
     again = CHMCNNClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))

@@ -60,7 +60,7 @@ def read(path: Path, options: dict[str, Any]) -> tuple[Any, ...] | str:
         table = read_table(path, TREE, **options)
     except TableError as error:
         return str(error)
-    return table.X, table.Y
+    return table.X, table.Y.toarray()
 
 
 def read_slowly(path: Path, options: dict[str, Any]) -> tuple[Any, ...] | str:

@@ -28,11 +28,13 @@ WRONG: dict[str, list[Any]] = {
     "patience": [-1, 1.5],
     "max_minutes": [0, -1, "10", float("inf")],
     "validation": [1.0, -0.1, "a"],
+    "validation_sample": [0, 0.5],
     "refit": [1, "no"],
     "threshold": [1.5, "best"],
     "class_weight": ["even", {"a": -1}],
     "widths": [500, [0], [1.5]],
     "dropout": [1, -0.1],
+    "output_rank": [0, 1.5],
 }
 CASES = [(name, value) for name, values in WRONG.items() for value in values]
 X, Y = np.eye(6), [{"a"}, {"a/b"}, {"c"}] * 2

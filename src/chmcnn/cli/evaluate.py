@@ -114,9 +114,7 @@ def evaluate(
         _output.print_evaluation(result)
 
 
-def _create_page(
-    model: CHMCNNClassifier, X: Features, Y: csr_array, result: Evaluation, call: Invocation
-) -> str:
+def _create_page(model: CHMCNNClassifier, X: Features, Y: csr_array, result: Evaluation, call: Invocation) -> str:
     from chmcnn.datasets import Table
     from chmcnn.report.training_page import Origin, page
 
