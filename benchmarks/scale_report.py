@@ -43,7 +43,8 @@ def wordnet() -> str:
         f"{result['rows']:,} texts, {result['classes']:,} classes, {result['columns']:,} columns: "
         f"{len(scores)} epochs, of which number {scores.index(max(scores)) + 1} is the best, in "
         f"{result['fit seconds'] / 60:.0f} minutes, {result['peak MiB'] / GIB:.1f} GiB in all, "
-        f"{result['violations']} violations. Measured by `python -m benchmarks.scale wordnet`{_machine(result)}."
+        f"{result['violations']} violations. The options are {_list_options(result['options'])}. "
+        f"Measured by `python -m benchmarks.scale wordnet`{_machine(result)}."
     )
     return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
 
@@ -107,6 +108,10 @@ def load_scale() -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
 def _by_size(path: Path) -> tuple[int, ...]:
     """Return the numbers at the start of the name of a file."""
     return *(int(part) for part in path.stem.split("-")[0].split("x")), len(path.stem)
+
+
+def _list_options(options: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}={value!r}`" for name, value in options.items())
 
 
 def _machine(result: dict[str, Any]) -> str:
