@@ -5,14 +5,17 @@ READY := .venv/.ready
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
+
 .PHONY: demo test lint format bench clean
 
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
 
-# One process for each core, with one thread each: torch's own threads would get into each other's way.
+# One process more than there are cores, as some tests wait for processes of their own, and one thread for each: torch's own
+# threads would get into each other's way.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 lint: $(DEV)
 	$(BIN)/ruff check .
