@@ -1,6 +1,7 @@
 """Tables and the picture of large problems and very many outputs, for `benchmarks.report`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +107,8 @@ def load_scale() -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
 
 
 def _by_size(path: Path) -> tuple[int, ...]:
-    """Return the numbers at the start of the name of a file."""
-    return *(int(part) for part in path.stem.split("-")[0].split("x")), len(path.stem)
+    """Return the numbers in the name of a file."""
+    return tuple(map(int, re.findall(r"\d+", path.stem)))
 
 
 def _list_options(options: dict[str, Any]) -> str:
