@@ -87,10 +87,9 @@ def draw_scale() -> Figure:
     axes = figure.subplots(1, 2)
     for axis, name, label in zip(axes, ("epoch seconds", "peak MiB"), ("seconds", "MiB"), strict=True):
         pairs = [(row["rows"] * row["classes"], row[name], plain and plain[name]) for row, plain in rows]
-        pairs.sort(key=lambda pair: pair[0])
-        axis.plot([cells for cells, _, _ in pairs], [ours for _, ours, _ in pairs], marker="o", label="chmcnn")
         both = [(cells, theirs) for cells, _, theirs in pairs if theirs]
-        axis.plot(*zip(*both, strict=True), marker="o", color="grey", label="plain BCE, dense labels")
+        axis.scatter(*zip(*both, strict=True), color="grey", marker="s", label="plain BCE, dense labels")
+        axis.scatter([cells for cells, _, _ in pairs], [ours for _, ours, _ in pairs], label="chmcnn")
         axis.set(xscale="log", yscale="log", xlabel="rows x classes", ylabel=label)
         axis.grid(visible=True, which="major", alpha=0.3)
     axes[0].set_title("an epoch with validation", fontsize=10)
