@@ -7,6 +7,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,8 @@ def make_union(words: list[str]) -> Any:
     return union.fit_transform(words)
 
 
-def test_the_cache_of_a_pipeline_stays_on_the_machine() -> None:
+def test_the_cache_of_a_pipeline_stays_on_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where the pipeline keeps its results
     content = dump_transformer(make_pipeline(StandardScaler(), memory="cache").fit(np.eye(3)))
     assert load_transformer(content).memory is None
     pipeline = make_pipeline(StandardScaler()).fit(np.eye(3))
