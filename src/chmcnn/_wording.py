@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from chmcnn.errors import HierarchyError
@@ -51,7 +52,14 @@ def describe_unknown(name: object, names: Sequence[str]) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
-    """Return the name most similar to ``name``, or None if none is similar."""
+    """Return the name most similar to ``name``, or None if none is similar.
+
+    >>> nearest("sports", ["sport", "food"]), nearest("http://example.org/topics#food", ["sport", "food"])
+    ('sport', 'food')
+    """
+    last = re.split("[/#]", name)[-1]  # of a path or an IRI
+    if last in names:
+        return last
     candidates = names
     if len(candidates) > _COMPARED_AT_MOST:
         candidates = [other for other in names if other[:1].lower() == name[:1].lower()][:_COMPARED_AT_MOST]
