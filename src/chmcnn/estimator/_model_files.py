@@ -7,7 +7,7 @@ import json
 import math
 import shutil
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -92,6 +92,8 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     }
     tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
     tensors["evaluated"] = torch.tensor(model.evaluated_)
+    if not model.learned_.is_all:
+        tensors["learned"] = torch.tensor(model.learned_.mask)
     state = getattr(model, "training_state_", None)
     if state is not None:  # partial_fit resumes from it
         tensors |= optimizer_tensors(state.optimizer)
@@ -227,6 +229,8 @@ def _restore(
     model.tuned_thresholds_ = _restore_thresholds(model, tensors)
     model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
+    if "learned" in tensors:  # otherwise the network has outputs for all classes
+        model.learned_ = replace(model.learned_, mask=tensors["learned"].numpy())
     network = model.build_network()
     weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
     network.load_state_dict(weights)
