@@ -95,5 +95,6 @@ class CHMCNNClassifier(NeuralClassifier):
     has_sparse_network = True
 
     def _create_loss(self, labels: csr_array | None) -> Loss:
-        loss = MCLoss(self.hierarchy_, mask=self._get_mask(), weight=self._weigh_classes(labels), validate=False)
+        learned, weight = self.learned_, self._weigh_classes(labels)
+        loss = MCLoss(learned.hierarchy, mask=learned.counted, weight=weight, validate=False)
         return self._separate_uncounted(loss).to(self.device_)

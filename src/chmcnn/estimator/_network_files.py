@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from chmcnn.training import Epoch, optimizer_tensors
@@ -13,9 +14,11 @@ from chmcnn.training import Epoch, optimizer_tensors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from chmcnn.estimator._neural import NeuralClassifier
+    from chmcnn.hierarchy import Hierarchy
 
 _PREFIX = "network."
 _TYPES = {str(kind): kind for kind in (torch.float32, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)}
@@ -25,6 +28,8 @@ def network_tensors(model: NeuralClassifier) -> dict[str, Tensor]:
     """Return the weights, and the state that `partial_fit` resumes from."""
     weights = model.network_.state_dict().items()
     tensors = {f"{_PREFIX}{name}": value.detach().cpu().contiguous().clone() for name, value in weights}
+    if not model.learned_.is_all:
+        tensors["learned"] = torch.from_numpy(model.learned_.mask)
     state = getattr(model, "training_state_", None)
     return tensors if state is None else tensors | optimizer_tensors(state.optimizer)
 
@@ -48,6 +53,8 @@ def restore_network(model: NeuralClassifier, facts: Mapping[str, Any], tensors: 
     _restore_shape(model, facts)
     model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
+    if "learned" in tensors:  # otherwise the network has outputs for all classes
+        model.learned_ = replace(model.learned_, mask=_check_mask(tensors["learned"], model.hierarchy_))
     network = model.build_network()
     network.load_state_dict(
         {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}
@@ -55,6 +62,17 @@ def restore_network(model: NeuralClassifier, facts: Mapping[str, Any], tensors: 
     model.network_ = network.to(model.device_).eval()
     if facts["epochs of partial_fit"]:
         model.restore_optimizer(facts["epochs of partial_fit"], dict(tensors))
+
+
+def _check_mask(learned: Tensor, hierarchy: Hierarchy) -> NDArray[np.bool_]:
+    """Return the mask of the classes with outputs; scores are coherent only if it has all their ancestors."""
+    mask: NDArray[np.bool_] = learned.numpy()
+    if mask.shape != (len(hierarchy),) or mask.dtype != np.bool_ or not mask.any():
+        raise ValueError(f"the mask of learned classes has shape {mask.shape} and type {mask.dtype}")
+    parents, children = hierarchy.edges.T
+    if (mask[children] & ~mask[parents]).any():
+        raise ValueError("a class is learned, but not its ancestor")
+    return mask
 
 
 def _restore_shape(model: NeuralClassifier, facts: Mapping[str, Any]) -> None:

@@ -23,8 +23,9 @@ from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
-from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
+from chmcnn.estimator._correction import CountedLogits, correct, delegates_to_uncounted, get_options
 from chmcnn.estimator._devices import choose_device
+from chmcnn.estimator._learned import LearnedClasses
 from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
@@ -55,6 +56,7 @@ class NeuralClassifier(NetworkParameters):
     network_: nn.Module
     device_: str
     row_groups_: bool = False  # whether the training rows came from files, a window at a time
+    learned_: LearnedClasses  # that the network has outputs for
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     feature_shape_: tuple[int, ...]
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
@@ -122,11 +124,20 @@ class NeuralClassifier(NetworkParameters):
             self.tuned_thresholds_ = {}
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
-            self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
+            self.training_state_ = self._start(self.build_network if first else self._grow, settings)
         loss = self._create_loss(rows.y)
         epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
         self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
         return self
+
+    def _grow(self) -> nn.Module:
+        """Return the trained network with an output for every class: later rows may have other classes than before."""
+        learned = self.learned_
+        if learned.is_all:
+            return self.network_
+        self.learned_ = self._learn_all()
+        no_rows = sparse.csr_array((1, len(self.hierarchy_)), dtype=np.bool_)
+        return learned.grow(self.network_, self._build_started(no_rows).to(self.device_))
 
     def _start(self, build: Callable[[], nn.Module], settings: Settings) -> training.TrainingState:
         with torch.random.fork_rng():
@@ -208,8 +219,12 @@ class NeuralClassifier(NetworkParameters):
         self.streamed_, self.n_samples_fit_, self.sparse_network_ = False, None, False
         self.row_groups_ = False
         self.feature_type_ = torch.float32
+        self.learned_ = self._learn_all()
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
+
+    def _learn_all(self) -> LearnedClasses:
+        return LearnedClasses(self.hierarchy_, self.evaluated_, np.ones(len(self.hierarchy_), dtype=np.bool_))
 
     def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         rows = super()._fit_transform_rows(X, labels)
@@ -237,16 +252,22 @@ class NeuralClassifier(NetworkParameters):
         return narrow.to(self.device_)
 
     def _learn(self, train: Batches, valid: Rows | None) -> ScoresLike | None:
-        labels = train.y if isinstance(train, Rows) else None
+        labels, build = None, self.build_network
+        if isinstance(train, Rows):
+            if self._is_by_frequency():
+                self.learned_ = self.learned_.restrict(train, valid)
+                train = self.learned_.narrow(train)
+                build = partial(self._build_started, train.y)
+            labels = train.y
         with self._open_display() as progress:
             trained = training.train(
-                partial(self._build_initialised, labels),
+                build,
                 train,
                 loss=self._create_loss(labels),
                 settings=self._create_settings(),
-                valid=valid,
+                valid=None if valid is None else self.learned_.narrow(valid),
                 scores=self._score_outputs,
-                evaluated=self.evaluated_,
+                evaluated=self.learned_.evaluated,
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
@@ -260,29 +281,37 @@ class NeuralClassifier(NetworkParameters):
         network.load_state_dict(trained.best_weights)
         return self._score_validation_rows(network, valid)
 
-    def _build_initialised(self, labels: csr_array | None) -> nn.Module:
-        """Create a network; one for sparse features begins with the frequencies of the classes."""
+    def _is_by_frequency(self) -> bool:
+        """Whether only classes with a row have outputs, which begin with their frequencies."""
+        return self.network is None and self._find_preset(sparse=self.sparse_network_).by_frequency
+
+    def _build_started(self, labels: csr_array) -> nn.Module:
+        """Create a network whose outputs begin with the frequencies of the classes."""
         network = self.build_network()
-        if isinstance(network, SparseMLP) and labels is not None and self.network is None:
-            network.start_from(torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0]))
+        if isinstance(network, MLP | SparseMLP):
+            network.start_from(self._count_frequencies(labels))
         return network
+
+    def _count_frequencies(self, labels: csr_array) -> Tensor:
+        """Return the share of the rows for which an output is to be 1 (outputs,)."""
+        return torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0])
 
     def _score_validation_rows(self, network: nn.Module, valid: Rows) -> ScoresLike:
         """Return blocks of coherent scores of the validation rows, by a network that was not trained on them."""
         keep_sparse = training.accepts_sparse(network)
         return training.score_blocks(
-            lambda x: self._score_outputs(network(x)), valid, self.device_, keep_sparse=keep_sparse
+            lambda x: self._score_all_classes(network(x)), valid, self.device_, keep_sparse=keep_sparse
         )
 
     # Predicting
 
     def predict_proba(self, X: Features) -> NDArray[np.float32]:
         """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self._compute(X, self._score_outputs).cpu().numpy()
+        return self._compute(X, self._score_all_classes).cpu().numpy()
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""
-        return self._compute(X, self.probabilities).cpu().numpy()
+        return self._compute(X, lambda outputs: self.learned_.widen(self.probabilities(outputs))).cpu().numpy()
 
     def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
         """Yield some rows of X at a time; batches of a Dataset or DataLoader."""
@@ -292,7 +321,7 @@ class NeuralClassifier(NetworkParameters):
         return (part for batch in batches for part in batch.split(size))
 
     def outputs(self, X: Features) -> Tensor:
-        """Return the outputs of the network: logits (rows, classes) for most systems."""
+        """Return the outputs of the network: logits (rows, outputs), one for each learned class for most systems."""
         return self._compute(X, lambda outputs: outputs)
 
     def _compute(self, X: Features, function: Callable[[Tensor], Tensor]) -> Tensor:
@@ -313,8 +342,17 @@ class NeuralClassifier(NetworkParameters):
         return training.predict(compute, x, self.device_, classes=classes, keep_sparse=keep_sparse)
 
     def _score_outputs(self, outputs: Tensor) -> Tensor:
-        """Return coherent probabilities. The sigmoid comes first: it may differ in the last bit for equal logits."""
-        return self.correct(self.probabilities(outputs.float()))
+        """Return coherent probabilities of the classes that the network has outputs for.
+
+        The sigmoid comes first: it may differ in the last bit for equal logits.
+        """
+        learned = self.learned_
+        options = get_options(learned.hierarchy, self.correction, learned.counted, outputs.device)
+        return correct(self.probabilities(outputs.float()), learned.hierarchy, **options)
+
+    def _score_all_classes(self, outputs: Tensor) -> Tensor:
+        """Return coherent probabilities (rows, classes): 0 for a class that the network has no output for."""
+        return self.learned_.widen(self._score_outputs(outputs))
 
     # Files
 
@@ -367,7 +405,7 @@ class NeuralClassifier(NetworkParameters):
 
     def _count_outputs(self) -> int:
         """Return the number of outputs of the network."""
-        return len(self.hierarchy_)
+        return len(self.learned_.hierarchy)
 
     def _create_settings(self) -> Settings:
         custom = self.network is not None or self.streamed_
@@ -380,12 +418,12 @@ class NeuralClassifier(NetworkParameters):
 
     def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
         """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
-        if delegates_to_uncounted(self.hierarchy_, self.evaluated_):
-            return CountedLogits(loss, self.evaluated_)
+        if delegates_to_uncounted(self.learned_.hierarchy, self.learned_.evaluated):
+            return CountedLogits(loss, self.learned_.evaluated)
         return loss
 
     def _weigh_classes(self, labels: csr_array | None) -> NDArray[np.float32] | None:
-        return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)
+        return weigh_classes(self.class_weight, self.learned_, labels)
 
     def _open_display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:
         if not self.verbose:
