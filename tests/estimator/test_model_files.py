@@ -16,7 +16,7 @@ from tests.estimator.models import DATA, QUICK, fitted
 from tests.estimator.texts import LABELS, TABLE, TEXTS
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, ModelError, load_model
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, ModelError, load_model
 from chmcnn.baselines import ClusHMC, FPlusMax
 from chmcnn.estimator import _model_files
 
@@ -255,17 +255,40 @@ def test_changed_transformers_are_refused(tmp_path: Path) -> None:
         CHMCNNClassifier.load(tmp_path / "model")
 
 
+def change_tensors(folder: Path, **changed: torch.Tensor) -> None:
+    """Replace tensors of a model, with the right checksums."""
+    file, facts = folder / "model.safetensors", folder / "model.json"
+    save_file(load_file(file) | changed, file)
+    content = json.loads(facts.read_text()) | {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    facts.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+
+
 def test_changed_words_are_refused(tmp_path: Path) -> None:
     CHMCNNClassifier(**TEXT_OPTIONS).fit(TEXTS, LABELS).save(tmp_path / "model")
-    file, facts = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "model.json"
-    tensors = load_file(file)
+    tensors = load_file(tmp_path / "model" / "model.safetensors")
     for change in (
         {"text.0.terms": torch.tensor(list(b"{}"), dtype=torch.uint8)},
         {"text.0.terms": torch.tensor(list(b"not JSON"), dtype=torch.uint8)},
-        {"text.0.idf": tensors["text.0.idf"][:-1].clone()},
+        {"text.0.terms": tensors["text.0.terms"], "text.0.idf": tensors["text.0.idf"][:-1].clone()},
     ):
-        save_file(tensors | change, file)
-        content = json.loads(facts.read_text()) | {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-        facts.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+        change_tensors(tmp_path / "model", **change)
         with pytest.raises(ModelError, match="the model is inconsistent"):
+            CHMCNNClassifier.load(tmp_path / "model")
+
+
+def test_learned_classes_without_their_ancestors_are_refused(tmp_path: Path) -> None:
+    hierarchy = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d")])
+    model = CHMCNNClassifier(hierarchy, epochs=1, widths=(4,), random_state=0)
+    model.fit([[0.0], [1.0]] * 5, [{"a"}, {"b"}] * 5).save(tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    learned = load_file(file)["learned"]
+    assert learned.tolist() == [True, True, False, False]
+    for mask in (
+        torch.tensor([False, True, True, False]),
+        learned[:3].clone(),
+        learned.int(),
+        torch.zeros_like(learned),
+    ):
+        change_tensors(tmp_path / "model", learned=mask)
+        with pytest.raises(ModelError, match=r"the model is inconsistent: .*learned"):
             CHMCNNClassifier.load(tmp_path / "model")
