@@ -17,6 +17,7 @@ from sklearn.base import clone
 from chmcnn._io.strict_json import dumps
 from chmcnn._version import __version__
 from chmcnn.errors import ModelError
+from chmcnn.estimator._held_out_files import held_out_tensors, restore_held_out
 from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
@@ -91,6 +92,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         for name, value in model.network_.state_dict().items()
     }
     tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
+    tensors |= held_out_tensors(model)
     tensors["evaluated"] = torch.tensor(model.evaluated_)
     state = getattr(model, "training_state_", None)
     if state is not None:  # partial_fit resumes from it
@@ -225,6 +227,7 @@ def _restore(
     model.resolve(None)
     restore_preprocessing(model, facts, tensors, transformer)
     model.tuned_thresholds_ = _restore_thresholds(model, tensors)
+    restore_held_out(model, tensors)
     model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
     network = model.build_network()

@@ -37,13 +37,14 @@ class _Pipeline(nn.Module):
         self.network = model.network_.cpu().eval()
         self.probabilities = model.probabilities
         mask = None if model.evaluated_.all() else model.evaluated_
+        self.calibration = model.calibration_
         self.correction = Correction(model.hierarchy_, model.correction, mask)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.streamed:
             x = (torch.where(torch.isnan(x), self.means, x) - self.shift) / self.scales
         coherent: Tensor = self.correction(self.probabilities(self.network(x)))
-        return coherent
+        return coherent if self.calibration is None else self.calibration.apply(coherent)
 
 
 def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:
