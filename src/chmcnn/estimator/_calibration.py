@@ -65,11 +65,24 @@ def _interpolate(values: Tensor, x: NDArray[np.float64], y: NDArray[np.float64])
 
     def interpolate(part: Tensor) -> Tensor:
         exact = part.double()
-        at = torch.searchsorted(start, exact, right=True).sub_(1).clamp_(0, len(x) - 2)
+        at = _locate(start, exact).clamp(max=len(x) - 2)
         return torch.minimum(low[at] + slope[at] * (exact - start[at]), low[at + 1]).to(values.dtype)
 
+    if torch.compiler.is_exporting():
+        return interpolate(values)
     flat = values.reshape(-1)
     return torch.cat([interpolate(part) for part in flat.split(_CELLS)]).reshape(values.shape)
+
+
+def _locate(points: Tensor, values: Tensor) -> Tensor:
+    """Return the position of the last point at or below each value; the first point is the lowest of all."""
+    if not torch.compiler.is_exporting():
+        return torch.searchsorted(points, values, right=True) - 1
+    at = torch.zeros_like(values, dtype=torch.int64)  # ONNX has no search: halve the step until it is 1
+    for step in (1 << power for power in reversed(range((len(points) - 1).bit_length()))):
+        further = (at + step).clamp(max=len(points) - 1)
+        at = torch.where(points[further] <= values, further, at)
+    return at
 
 
 def learn_calibration(

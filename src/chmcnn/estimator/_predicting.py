@@ -280,7 +280,7 @@ class Predictor:
         return find_delegates(scores, self.hierarchy_, **self._get_correction(scores))
 
     def correct(self, scores: Tensor) -> Tensor:
-        """Make probabilities coherent and calibrated; a class that does not count has the highest score below it, or 0."""
+        """Make probabilities coherent and calibrated; a class that does not count has the highest below it, or 0."""
         coherent = self._correct_plain(scores)
         return coherent if self.calibration_ is None else self.calibration_.apply(coherent)
 
