@@ -73,6 +73,7 @@ _WIDTHS = Domain(
 _CLASS_WEIGHT = Domain(str, "'balanced', or weights by class name, each 0 or more", _is_class_weight)
 ABOVE_ZERO = _integer(1)
 PROBABILITY = _number("0 to 1", lambda value: 0 <= value <= 1, "a number from")
+BETWEEN_ZERO_AND_ONE = _number("above 0 and below 1", lambda value: 0 < value < 1, "a number")
 _TUNED = ("tune", "hierarchical_f", "fmax")
 _THRESHOLD = Domain(
     float,
@@ -185,6 +186,12 @@ SETTINGS: dict[str, Setting] = {
             lambda tune: "tune" if tune else 0.5,
             "--threshold tune, or 0.5.",
         ),
+        unsearched="the AU(PRC) does not depend on it",
+    ),
+    "calibration": Setting(
+        choice("temperature", "isotonic", "venn-abers"),
+        "How scores become probabilities, learnt on validation rows; scores stay as they are if not given.",
+        _CLASSES,
         unsearched="the AU(PRC) does not depend on it",
     ),
     "class_weight": Setting(

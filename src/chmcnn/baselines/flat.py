@@ -100,7 +100,7 @@ class HiClass(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         validation_scores = None
-        if isinstance(self.threshold, str) and valid is not None:
+        if (isinstance(self.threshold, str) or self.calibration) and valid is not None:
             self.model_ = self._train_local(train)
             validation_scores = self._compute_scores(valid.features)
         self.model_ = self._train_local(train if valid is None else train.concatenate(valid))

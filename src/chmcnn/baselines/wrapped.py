@@ -74,7 +74,7 @@ class Coherent(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> NDArray[np.floating] | None:
         scores = None
-        if self.threshold == "tune" and valid is not None:
+        if (isinstance(self.threshold, str) or self.calibration) and valid is not None:
             self._fit_estimator(train)
             scores = self._score_rows(valid)
         self._fit_estimator(train if valid is None else train.concatenate(valid))

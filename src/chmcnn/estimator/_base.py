@@ -16,8 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from chmcnn import metrics
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, LabelError, ModelError
-from chmcnn.estimator._predicting import Predictor, Threshold
-from chmcnn.estimator._thresholds import tune
+from chmcnn.estimator._held_out import HeldOutLearner
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
 from chmcnn.settings import SETTINGS, check
@@ -33,11 +32,13 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
     from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.estimator._calibration import CalibrationMethod
     from chmcnn.estimator._parameters import NetworkLike
+    from chmcnn.estimator._predicting import Threshold
     from chmcnn.estimator._transformers import CustomPreprocessor
 
 
-class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator for classes in a hierarchy. A system is a subclass with `_learn` and `uncorrected_proba`."""
 
     hierarchy: Hierarchy | None
@@ -51,12 +52,13 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
     id_column_: str | None = None  # name of the index of the training rows
     streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
         hierarchy: Hierarchy | None = None,
         *,
         validation: float = 0.2,
         threshold: Threshold = 0.5,
+        calibration: CalibrationMethod | None = None,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,
@@ -65,6 +67,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         self.hierarchy = hierarchy
         self.validation = validation
         self.threshold = threshold
+        self.calibration = calibration
         self.preprocess = preprocess
         self.path_separator = path_separator
         self.evaluated = evaluated
@@ -128,11 +131,8 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
-        if isinstance(self.threshold, str) and valid is None:
-            raise ChmcnnError(
-                f"threshold={self.threshold!r} needs validation rows: pass validation_data=, or a validation= above 0."
-            )
-        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
+        self._require_validation_rows(valid)
+        self._learn_held_out(valid, self._learn(train, valid))
 
     # Scoring
 
@@ -234,7 +234,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
                 f"hierarchy is of type {kind}; expected a Hierarchy, for example from Hierarchy.from_edges."
             )
         self._check_settings()
-        self.id_column_ = None
+        self.id_column_, self.calibration_, self.risks_ = None, None, None
         self.seed_ = choose_seed(self.random_state)
         self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
@@ -286,12 +286,6 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         """Preprocess features."""
         x = self.preprocessor_.transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
-
-    def _tune_thresholds(self, valid: Rows | None, scores: ScoresLike | None) -> dict[str, NDArray[np.float64]]:
-        """Return thresholds tuned on scores of validation rows, by the name of each way; none without scores."""
-        if valid is None or scores is None:
-            return {}
-        return tune(valid.y, scores, self.hierarchy_, self.evaluated_)
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from chmcnn._io.strict_json import dumps
 from chmcnn._version import __version__
 from chmcnn.errors import ModelError
+from chmcnn.estimator._held_out_files import held_out_tensors, restore_held_out
 from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
@@ -88,6 +89,7 @@ def _write(model: HierarchicalClassifier, folder: Path) -> None:
 
     tensors = model.learned_tensors()
     tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
+    tensors |= held_out_tensors(model)
     tensors["evaluated"] = torch.tensor(model.evaluated_)
     tensors |= preprocessing_tensors(model)
     content = save(tensors)
@@ -156,6 +158,7 @@ def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Mode
         model.resolve(None)
         restore_preprocessing(model, facts, tensors, transformer)
         model.tuned_thresholds_ = _restore_thresholds(model, tensors)
+        restore_held_out(model, tensors)
         model.restore(facts, tensors)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None

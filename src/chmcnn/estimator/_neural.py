@@ -121,7 +121,7 @@ class NeuralClassifier(NetworkParameters):
         )
         if first:
             self.history_, self.best_epoch_, self.best_score_, self.notice_ = (), 0, float("nan"), ""
-            self.tuned_thresholds_ = {}
+            self._learn_held_out(None, None)
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
             self.training_state_ = self._start(self.build_network if first else self._grow, settings)
@@ -177,7 +177,7 @@ class NeuralClassifier(NetworkParameters):
                 "pass network=."
             )
         valid = None if valid is None else valid.to(self.device_)
-        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
+        self._learn_held_out(valid, self._learn(train, valid))
 
     def _fit_row_groups(self, rows: RowGroups, y: LabelsLike, validation_data: Features) -> None:
         if y is not None:
@@ -197,13 +197,14 @@ class NeuralClassifier(NetworkParameters):
         self._require_end(valid)
         batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
         train = DataLoader(WindowedBatches(rows, held_out, self._preprocess, batch_size), batch_size=None)
-        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
+        self._learn_held_out(valid, self._learn(train, valid))
 
     def _require_end(self, valid: Rows | None) -> None:
         """Raise an error, or warn, if nothing ends the training."""
         is_endless = valid is None and self.max_minutes is None
         if (is_endless and self.epochs is None) or (valid is None and isinstance(self.threshold, str)):
             raise ChmcnnError("There are no rows to validate on: pass validation_data, or epochs and a threshold.")
+        self._require_validation_rows(valid)
         if is_endless and self.validation:
             warnings.warn(
                 f"There are no validation rows: nothing stops the training before epoch {self.epochs}. Pass "
@@ -307,7 +308,7 @@ class NeuralClassifier(NetworkParameters):
 
     def predict_proba(self, X: Features) -> NDArray[np.float32]:
         """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self._compute(X, self._score_all_classes).cpu().numpy()
+        return self._compute(X, lambda outputs: self._calibrate(self._score_all_classes(outputs))).cpu().numpy()
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""

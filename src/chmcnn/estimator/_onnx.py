@@ -38,11 +38,13 @@ class _Pipeline(nn.Module):
         self.probabilities = model.probabilities
         self.learned = model.learned_
         self.correction = Correction(self.learned.hierarchy, model.correction, self.learned.counted)
+        self.calibration = model.calibration_
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.streamed:
             x = (torch.where(torch.isnan(x), self.means, x) - self.shift) / self.scales
-        return self.learned.widen(self.correction(self.probabilities(self.network(x))))
+        coherent = self.learned.widen(self.correction(self.probabilities(self.network(x))))
+        return coherent if self.calibration is None else self.calibration.apply(coherent)
 
 
 def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from chmcnn._typing import JSONValue, Transformer
+    from chmcnn.estimator._calibration import CalibrationMethod
     from chmcnn.estimator._predicting import Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
@@ -62,6 +63,7 @@ class NetworkParameters(HierarchicalClassifier):
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
         threshold: Threshold = 0.5,
+        calibration: CalibrationMethod | None = None,
         preprocess: bool | Transformer = True,
         path_separator: str = "/",
         evaluated: ArrayLike | None = None,
@@ -90,6 +92,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.class_weight = class_weight
         self.validation = validation
         self.threshold = threshold
+        self.calibration = calibration
         self.preprocess = preprocess
         self.path_separator = path_separator
         self.evaluated = evaluated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn.errors import ChmcnnError
+from chmcnn.estimator._answering import Answering, AnswerOptions, read_limit
 from chmcnn.estimator._correction import Direction, correct, find_delegates, get_options
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from chmcnn._typing import Features
+    from chmcnn.estimator._calibration import Calibration
+    from chmcnn.estimator._risks import Limit, RiskCurves
     from chmcnn.hierarchy import Hierarchy
 
 Threshold: TypeAlias = float | Literal["tune", "hierarchical_f", "fmax"]
 """A number, or a way to tune thresholds: see `chmcnn.CHMCNNClassifier`."""
+
 
 _CELLS = 1 << 22
 """Scores that are computed at once where not all are kept."""
@@ -39,7 +43,9 @@ class Predictor:
     threshold: Threshold
     hierarchy_: Hierarchy
     evaluated_: NDArray[np.bool_]
-    tuned_thresholds_: dict[str, NDArray[np.float64]]
+    tuned_thresholds_: dict[str, NDArray[np.float64]]  # of scores before the calibration
+    calibration_: Calibration | None = None
+    risks_: RiskCurves | None = None  # of scores before the calibration
 
     correction: ClassVar[Direction] = "max"
     """How scores are made coherent: by the maximum over descendants, or the minimum over ancestors."""
@@ -60,9 +66,12 @@ class Predictor:
 
     def iterate_scores(self, X: Features) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Yield probabilities before and after the correction, of some rows at a time."""
-        for block in self._split_rows(X, self._count_rows_at_once()):
-            raw = self.uncorrected_proba(block)
+        for raw in self._iterate_uncorrected(X):
             yield raw, self.correct(torch.from_numpy(raw)).numpy()
+
+    def _iterate_uncorrected(self, X: Features) -> Iterator[NDArray[np.float32]]:
+        for block in self._split_rows(X, self._count_rows_at_once()):
+            yield self.uncorrected_proba(block)
 
     def _count_rows_at_once(self) -> int:
         return max(1, _CELLS // len(self._require_hierarchy()))
@@ -140,14 +149,14 @@ class Predictor:
 
     @overload
     def predict(
-        self, X: Features, *, threshold: Threshold | None = ..., sparse_output: Literal[False] = ...
+        self, X: Features, *, sparse_output: Literal[False] = ..., **options: Unpack[AnswerOptions]
     ) -> NDArray[np.int8]: ...
     @overload
     def predict(
-        self, X: Features, *, threshold: Threshold | None = ..., sparse_output: Literal[True]
+        self, X: Features, *, sparse_output: Literal[True], **options: Unpack[AnswerOptions]
     ) -> sparse.csr_array: ...
     def predict(
-        self, X: Features, *, threshold: Threshold | None = None, sparse_output: bool = False
+        self, X: Features, *, sparse_output: bool = False, **options: Unpack[AnswerOptions]
     ) -> NDArray[np.int8] | sparse.csr_array:
         """Return predicted labels as a 0/1 matrix (rows, classes), with all ancestors.
 
@@ -155,27 +164,81 @@ class Predictor:
         ----------
         X
             Features.
-        threshold
-            Threshold instead of the parameter of the model.
         sparse_output
             Return a CSR matrix. Scores are computed some rows at a time: memory grows with the predicted labels.
+        **options
+            A threshold or a risk, as for `predict_labels`.
         """
-        thresholds = self._find_thresholds(threshold)
+        answering = self._create_answering(**options)
         if sparse_output:
-            blocks = [sparse.csr_array((scores >= thresholds).astype(np.int8)) for scores in self.iterate_proba(X)]
+            blocks = [sparse.csr_array(answering.answer(scores).astype(np.int8)) for scores in self.iterate_proba(X)]
             return sparse.csr_array(sparse.vstack(blocks))
-        return (self.predict_proba(X) >= thresholds).astype(np.int8)
+        return answering.answer(self.predict_proba(X)).astype(np.int8)
 
     def predict_labels(
-        self, X: Features, *, most_specific: bool = False, threshold: Threshold | None = None
+        self, X: Features, *, most_specific: bool = False, **options: Unpack[AnswerOptions]
     ) -> list[set[str]]:
         """Return predicted label sets, with all ancestors or only the most specific classes.
 
-        ``threshold`` is used instead of the parameter of the model.
+        Parameters
+        ----------
+        X
+            Features.
+        most_specific
+            Leave out ancestors of predicted classes.
+        threshold
+            Threshold instead of the parameter of the model.
+        risk
+            Instead of a threshold: how much of an answer may go wrong, as a mean over rows, such as 0.1. The threshold
+            follows from held-out rows: see `guarantee`.
+        risk_of
+            What goes wrong: the share of the true classes that are ``"missed"`` (the default), or the share of the
+            answered classes that are ``"wrong"``.
+        back_off
+            Answer one path of each row, down to the deepest class that is safe enough: ``risk`` is how often that class
+            is wrong.
+        confidence
+            Keep the risk with this probability over the choice of the held-out rows, such as 0.9, and not only as a
+            mean over them: answers are more cautious.
+
+        Examples
+        --------
+        >>> from chmcnn import CHMCNNClassifier, datasets
+        >>> data = datasets.load("digits")
+        >>> model = CHMCNNClassifier(data.hierarchy, epochs=15, random_state=0).fit(data.train.X, data.train.Y)
+        >>> model.predict_labels(data.test.X[:1], risk=0.05, back_off=True, most_specific=True)
+        [{'0'}]
         """
-        thresholds = self._find_thresholds(threshold)
-        blocks = (scores >= thresholds for scores in self.iterate_proba(X))
+        answering = self._create_answering(**options)
+        blocks = (answering.answer(scores) for scores in self.iterate_proba(X))
         return [labels for block in blocks for labels in self.hierarchy_.decode(block, most_specific=most_specific)]
+
+    def _create_answering(
+        self,
+        *,
+        threshold: Threshold | None = None,
+        risk: float | None = None,
+        risk_of: Literal["missed", "wrong"] | None = None,
+        back_off: bool = False,
+        confidence: float | None = None,
+    ) -> Answering:
+        """Return which classes are answered, by a threshold or a risk."""
+        limit = read_limit(risk, risk_of, confidence, back_off=back_off)
+        if limit is None:
+            return Answering(self._require_hierarchy(), self._find_thresholds(threshold))
+        if threshold is not None:
+            raise ChmcnnError("threshold and risk were both passed; a risk decides the threshold, so pass one of them.")
+        return Answering(self.hierarchy_, self.find_risk_thresholds(limit), one_path=back_off)
+
+    def find_risk_thresholds(self, limit: Limit) -> NDArray[np.float64]:
+        """Return the lowest score at which each class is predicted (classes,), so that a risk is kept."""
+        classes = len(self._require_hierarchy())
+        if self.risks_ is None:
+            raise ChmcnnError(
+                f"The model has no held-out rows to base a risk of {limit.risk:g} on; train with validation rows, or "
+                "call guarantee(X, y) with rows that it was not trained on."
+            )
+        return self._calibrate_thresholds(np.full(classes, self.risks_.find_threshold(limit)))
 
     def explain(self, X: Features, *, threshold: Threshold | None = None) -> list[Explanation]:
         """Return the predicted part of the hierarchy for each row, with scores and delegates.
@@ -199,8 +262,14 @@ class Predictor:
                 f"threshold is {value!r}, but the model has no thresholds tuned on validation rows; use a number, or "
                 f"train with validation rows and threshold={value!r}."
             )
-        thresholds: NDArray[np.float64] = tuned[value]
-        return thresholds
+        return self._calibrate_thresholds(tuned[value])
+
+    def _calibrate_thresholds(self, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return thresholds of probabilities, from those of scores before the calibration."""
+        if self.calibration_ is None:
+            return thresholds
+        narrow = torch.from_numpy(thresholds.astype(np.float32))  # scores are rounded in the same way
+        return self.calibration_.apply(narrow).numpy().astype(np.float64)
 
     def _require_hierarchy(self) -> Hierarchy:
         """Return the classes of a fitted model; raise scikit-learn's error for one that is not."""
@@ -214,7 +283,13 @@ class Predictor:
         return find_delegates(scores, self.hierarchy_, **self._get_correction(scores))
 
     def correct(self, scores: Tensor) -> Tensor:
-        """Make probabilities coherent; a class that does not count has the highest score below it, or 0."""
+        """Make probabilities coherent and calibrated; a class that does not count has the highest below it, or 0."""
+        return self._calibrate(self._correct_plain(scores))
+
+    def _calibrate(self, coherent: Tensor) -> Tensor:
+        return coherent if self.calibration_ is None else self.calibration_.apply(coherent)
+
+    def _correct_plain(self, scores: Tensor) -> Tensor:
         return correct(scores, self.hierarchy_, **self._get_correction(scores))
 
     def _get_correction(self, scores: Tensor) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from chmcnn.hierarchy._labels import (
     trim_path,
 )
 from chmcnn.hierarchy._matrices import Violations
+from chmcnn.hierarchy._paths import follow_best_path
 
 __all__ = [
     "Hierarchy",
     "Violations",
+    "follow_best_path",
     "hierarchy_from_labels",
     "hierarchy_from_paths",
     "label_matrix",

@@ -11,7 +11,7 @@ from chmcnn.metrics._sweep import Sweep, sweep
 from chmcnn.metrics.at_k import precision_at_k, r_precision, recall_at_k
 from chmcnn.metrics.bootstrap import Interval, bootstrap
 from chmcnn.metrics.cafa import Best, fmax, information_content, smin
-from chmcnn.metrics.calibration import calibration_error
+from chmcnn.metrics.calibration import Reliability, calibration_error, count_by_score, reliability
 from chmcnn.metrics.coherence import ViolationCount, violations
 from chmcnn.metrics.groups import by_class, by_level
 from chmcnn.metrics.leaves import leaf_accuracy, mistake_severity
@@ -26,6 +26,7 @@ from chmcnn.metrics.measures import (
     list_stored,
 )
 from chmcnn.metrics.ranking import Curve, auprc, cmap, points_by_class, precision_recall_curve
+from chmcnn.metrics.risks import back_off_error, missed_share, wrong_share
 from chmcnn.metrics.sets import PrecisionRecallF, exact_match, hamming, hierarchical, jaccard
 
 __all__ = [
@@ -39,14 +40,17 @@ __all__ = [
     "Outcome",
     "Points",
     "PrecisionRecallF",
+    "Reliability",
     "Sweep",
     "ViolationCount",
     "auprc",
+    "back_off_error",
     "bootstrap",
     "by_class",
     "by_level",
     "calibration_error",
     "cmap",
+    "count_by_score",
     "exact_match",
     "find_measure",
     "find_measures",
@@ -57,13 +61,16 @@ __all__ = [
     "jaccard",
     "leaf_accuracy",
     "list_stored",
+    "missed_share",
     "mistake_severity",
     "points_by_class",
     "precision_at_k",
     "precision_recall_curve",
     "r_precision",
     "recall_at_k",
+    "reliability",
     "smin",
     "sweep",
     "violations",
+    "wrong_share",
 ]

@@ -85,7 +85,7 @@ def sweep_weighted(
     )
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Some rows: their scores, where their labels are, and the weights of the classes."""
 
     scores: NDArray[np.floating]
@@ -109,15 +109,15 @@ class _Block(NamedTuple):
 
 def _iterate(
     pairs: Pairs, before: sparse.csr_array | None, weights: NDArray[np.float64], steps: int
-) -> Iterator[_Block]:
+) -> Iterator[Block]:
     """Yield blocks of rows; one class of all rows is one row, which gives the same result far faster."""
     blocks = ((rows, _hide(values, rows, pairs, before)) for rows, values in pairs.iterate(cells=steps))
     if pairs.truth.shape[1] > 1:
-        yield from (_Block(values, *pairs.locate(rows), weights) for rows, values in blocks)
+        yield from (Block(values, *pairs.locate(rows), weights) for rows, values in blocks)
         return
     column = np.concatenate([values for _, values in blocks])
     true = np.flatnonzero(pairs.sizes)
-    yield _Block(column.T, np.zeros_like(true), true, np.broadcast_to(weights, len(column)))
+    yield Block(column.T, np.zeros_like(true), true, np.broadcast_to(weights, len(column)))
 
 
 def _hide(
