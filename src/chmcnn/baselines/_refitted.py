@@ -89,7 +89,7 @@ class Refitted(HierarchicalClassifier):
 
     def _iterate(self, model: Learned, x: Features) -> Iterator[NDArray[np.float32]]:
         for block in self._split_features(model, x):
-            yield self.correct(torch.from_numpy(model.score(block))).numpy()
+            yield self._correct_plain(torch.from_numpy(model.score(block))).numpy()
 
     def _split_features(self, model: Learned, x: Features) -> Iterator[Features]:
         size = max(1, _CELLS_AT_ONCE // max(len(self.hierarchy_), model.width))
