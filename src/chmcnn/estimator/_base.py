@@ -96,7 +96,25 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             raise
         return self
 
+    def fit_scored(self, X: Features, y: LabelsLike, validation_data: Features = None) -> ScoresLike | None:
+        """Train as `fit` does, but tune no thresholds: an ensemble does this with its members.
+
+        Returns
+        -------
+        Coherent scores of the validation rows, by a model that was not trained on them: a matrix, or blocks of its
+        rows. None without validation rows, and for a system that has no such scores.
+        """
+        _, scores = self._fit_table(X, y, validation_data)
+        self.tuned_thresholds_ = {}
+        return scores
+
     def _fit(self, X: Features, y: LabelsLike, validation_data: Features) -> None:
+        self.tuned_thresholds_ = self._tune_thresholds(*self._fit_table(X, y, validation_data))
+
+    def _fit_table(
+        self, X: Features, y: LabelsLike, validation_data: Features
+    ) -> tuple[Rows | None, ScoresLike | None]:
+        """Train on rows in memory; return the validation rows and their scores."""
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
@@ -104,7 +122,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
             raise ChmcnnError(
                 f"threshold={self.threshold!r} needs validation rows: pass validation_data=, or a validation= above 0."
             )
-        self.tuned_thresholds_ = self._tune_thresholds(valid, self._learn(train, valid))
+        return valid, self._learn(train, valid)
 
     # Scoring
 
