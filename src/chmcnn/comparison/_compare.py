@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._wording import nearest
-from chmcnn.baselines import SYSTEMS
+from chmcnn.ensemble import SYSTEMS
 from chmcnn.comparison._checks import refuse_interactive, refuse_small, refuse_undefined
 from chmcnn.comparison._grid import Execution, iterate_results
 from chmcnn.comparison._runs import PlannedRun, RunSpec

@@ -1,5 +1,6 @@
 """Ensembles of coherent members, and the presets ``best`` and ``fast``."""
 
 from chmcnn.ensemble._ensemble import CoherentEnsemble
+from chmcnn.ensemble._systems import SYSTEMS, BestEnsemble, FastEnsemble
 
-__all__ = ["CoherentEnsemble"]
+__all__ = ["SYSTEMS", "BestEnsemble", "CoherentEnsemble", "FastEnsemble"]

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.ensemble._checks import Checks
 from chmcnn.ensemble._members import Member, checkpoint_folder, fit_members, name_members, prepare
-from chmcnn.ensemble._presets import PRESETS, Problem, choose_members
+from chmcnn.ensemble._presets import Problem, choose_members
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier
-from chmcnn.settings import ABOVE_ZERO, check, choice
+from chmcnn.settings import ABOVE_ZERO, ENSEMBLES, check, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -152,7 +152,7 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
-        check("preset", self.preset, choice(*PRESETS))
+        check("preset", self.preset, choice(*ENSEMBLES))
         check("incoherent", self.incoherent, choice("refuse", "correct"))
         if isinstance(self.weights, str):
             check("weights", self.weights, choice("validation", "equal"))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from chmcnn._typing import JSONValue
     from chmcnn.training import Rows
 
-PRESETS = ("best", "fast")
-
 
 class Problem(NamedTuple):
     """The form and the size of training rows."""
