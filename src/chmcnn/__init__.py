@@ -1,7 +1,7 @@
 """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chmcnn._version import __version__
 from chmcnn.errors import (
@@ -21,8 +21,7 @@ from chmcnn.errors import (
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
+    from chmcnn.baselines import load_model
     from chmcnn.classifier import CHMCNNClassifier
 
 __all__ = [
@@ -41,6 +40,7 @@ __all__ = [
     "ScoreError",
     "TableError",
     "__version__",
+    "load_model",
 ]
 
 _MODULES = (
@@ -57,16 +57,16 @@ _MODULES = (
     "significance",
     "training",
 )
+_NAMES = {"CHMCNNClassifier": "classifier", "load_model": "baselines"}
+"""Names, and the modules that they are imported from."""
 
 
-def __getattr__(name: str) -> "ModuleType | type[CHMCNNClassifier]":
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- modules, classes and functions
     """Import heavy modules on first use: ``import chmcnn`` alone is quick."""
     if name in _MODULES:
         return import_module(f"chmcnn.{name}")
-    if name == "CHMCNNClassifier":
-        from chmcnn.classifier import CHMCNNClassifier
-
-        return CHMCNNClassifier
+    if name in _NAMES:
+        return getattr(import_module(f"chmcnn.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'chmcnn' has no attribute {name!r}")
 
 

@@ -16,7 +16,8 @@ from tests.estimator.models import DATA, QUICK, fitted
 from tests.estimator.texts import LABELS, TABLE, TEXTS
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ModelError
+from chmcnn import CHMCNNClassifier, ChmcnnError, ModelError, load_model
+from chmcnn.baselines import ClusHMC, FPlusMax
 from chmcnn.estimator import _model_files
 
 
@@ -167,6 +168,26 @@ def test_only_the_class_that_saved_a_model_loads_it(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
     with pytest.raises(ModelError, match="a model of CHMCNNClassifier, not of Other"):
         Other.load(tmp_path / "model")
+    Other(DATA.hierarchy, **QUICK).fit(DATA.train.X, DATA.train.Y).save(tmp_path / "other")
+    with pytest.raises(ModelError, match="a model of Other, which is not a system of this version; load it with its"):
+        load_model(tmp_path / "other")
+
+
+def test_a_model_is_loaded_without_naming_its_system(tmp_path: Path) -> None:
+    model = FPlusMax(DATA.hierarchy, **QUICK).fit(DATA.train.X, DATA.train.Y)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", device="cpu")
+    assert type(loaded) is FPlusMax
+    assert np.array_equal(loaded.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
+
+
+def test_a_system_without_model_files_says_so_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    model = ClusHMC(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
+    with pytest.raises(ChmcnnError, match=r"ClusHMC has no model files; use joblib\.dump"):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ModelError, match="network= was passed, but ClusHMC has no network; leave it out"):
+        ClusHMC.load(tmp_path / "model", network=nn.Linear(8, 15))
 
 
 TEXT_OPTIONS: dict[str, Any] = {"path_separator": ">", "epochs": 3, "widths": (8,), "random_state": 0}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from chmcnn import Hierarchy
     from chmcnn._typing import Features
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.estimator import HierarchicalClassifier
 
 
 class Format(StrEnum):
@@ -97,7 +97,7 @@ class AnswerOptions(OptionGroup):
             raise ChmcnnError(f"--within: {error}{hint}") from None
         return [name for name in hierarchy.classes if name in kept]
 
-    def rank(self, model: CHMCNNClassifier, features: Features) -> Iterator[pd.DataFrame]:
+    def rank(self, model: HierarchicalClassifier, features: Features) -> Iterator[pd.DataFrame]:
         """Yield the long form of some rows at a time: the id of the row, the class, its title and the score.
 
         Without titles there is no column of them. The first column has the name of the id column of the table, or

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from chmcnn import Hierarchy
     from chmcnn._typing import Features
-    from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.datasets import Dataset, Table
+    from chmcnn.estimator import HierarchicalClassifier
 
 _TABLE = "Your own table"
 
@@ -240,14 +240,14 @@ def load(
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
 
 
-def load_model(path: Path, device: str, threshold: str | None = None) -> CHMCNNClassifier:
+def load_model(path: Path, device: str, threshold: str | None = None) -> HierarchicalClassifier:
     """Load a model, with another threshold if one is given."""
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn import baselines
     from chmcnn.settings import THRESHOLD_TEXT, read_threshold
 
     if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
         raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
-    model = CHMCNNClassifier.load(path, device=device)
+    model = baselines.load_model(path, device=device)
     if threshold is None:
         return model
     value = read_threshold(threshold)
@@ -271,7 +271,7 @@ def notify_text(table: Table, table_options: TableOptions, call: Invocation) -> 
         call.notify(f"{names} {verb} running text, which becomes TF-IDF; use --categorical if it has categories.")
 
 
-def read_features(model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
+def read_features(model: HierarchicalClassifier, name: str, table_options: TableOptions, call: Invocation) -> Features:
     """Return features to predict: the test part of a data set, or the columns of a table that the model needs."""
     from chmcnn.datasets import read_features
 
@@ -299,7 +299,7 @@ def read_features(model: CHMCNNClassifier, name: str, table_options: TableOption
 
 
 def read_labelled(
-    model: CHMCNNClassifier, name: str, table_options: TableOptions, call: Invocation
+    model: HierarchicalClassifier, name: str, table_options: TableOptions, call: Invocation
 ) -> tuple[Features, csr_array]:
     """Return features and labels to evaluate on."""
     if not is_file(name):
@@ -333,12 +333,12 @@ def _lacks(error: TableError, column: str | None) -> bool:
     return column is not None and error.problem.startswith(f"there is no column {column!r}")
 
 
-def _known_kinds(model: CHMCNNClassifier, table_options: TableOptions) -> TableOptions:
+def _known_kinds(model: HierarchicalClassifier, table_options: TableOptions) -> TableOptions:
     """Return the options with the kinds of columns that the model was trained on."""
     preprocessor = getattr(model, "preprocessor_", None)  # a model of a stream has none
     return table_options if preprocessor is None else table_options.name_kinds(preprocessor.list_kinds())
 
 
-def _list_columns(model: CHMCNNClassifier) -> list[str] | None:
+def _list_columns(model: HierarchicalClassifier) -> list[str] | None:
     """Return the columns that the model was trained on; None if they had no names."""
     return list(getattr(model, "feature_names_in_", ())) or None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from chmcnn._typing import Features, LabelsLike
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.evaluation import Evaluation
 
 
@@ -114,7 +114,7 @@ def evaluate(
         _output.print_evaluation(result)
 
 
-def _create_page(model: CHMCNNClassifier, X: Features, Y: csr_array, result: Evaluation, call: Invocation) -> str:
+def _create_page(model: HierarchicalClassifier, X: Features, Y: csr_array, result: Evaluation, call: Invocation) -> str:
     from chmcnn.datasets import Table
     from chmcnn.report.training_page import Origin, page
 
@@ -123,13 +123,14 @@ def _create_page(model: CHMCNNClassifier, X: Features, Y: csr_array, result: Eva
         "features": f"{model.n_features_in_:,}",
         "classes": f"{result.classes:,} evaluated",
         "hierarchy": repr(model.hierarchy_),
-        "best epoch": str(model.best_epoch_),
     }
+    if hasattr(model, "best_epoch_"):  # a network
+        facts["best epoch"] = str(model.best_epoch_)
     origin = Origin(title=f"chmcnn: {result.title}", facts=facts, command=call.command, rows="test rows")
     return page(model, Table(X, Y, model.hierarchy_), result, origin)
 
 
-def _read_known(path: Path, X: Features, model: CHMCNNClassifier) -> LabelsLike:
+def _read_known(path: Path, X: Features, model: HierarchicalClassifier) -> LabelsLike:
     """Read what was known before, by the ids of the rows."""
     from chmcnn.datasets import read_known
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chmcnn._typing import Features
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.estimator import HierarchicalClassifier
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def predict(
 
 
 def _write(
-    classifier: CHMCNNClassifier,
+    classifier: HierarchicalClassifier,
     features: Features,
     answers: AnswerOptions,
     form: Format,
@@ -105,7 +105,9 @@ def _write(
     return None
 
 
-def _predict(classifier: CHMCNNClassifier, features: Features, answers: AnswerOptions, form: Format) -> pd.DataFrame:
+def _predict(
+    classifier: HierarchicalClassifier, features: Features, answers: AnswerOptions, form: Format
+) -> pd.DataFrame:
     import pandas as pd
 
     index, branch = row_ids(features), answers.find_branch(classifier.hierarchy_)

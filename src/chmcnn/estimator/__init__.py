@@ -2,8 +2,9 @@
 
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._explain import Explanation
-from chmcnn.estimator._model_files import save_model
+from chmcnn.estimator._model_files import read_system, save_model
 from chmcnn.estimator._neural import NeuralClassifier
+from chmcnn.estimator._parameters import NetworkLike
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
@@ -14,6 +15,7 @@ __all__ = [
     "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
+    "NetworkLike",
     "NeuralClassifier",
     "Preset",
     "PresetName",
@@ -21,5 +23,6 @@ __all__ = [
     "RankedClass",
     "Ranker",
     "Threshold",
+    "read_system",
     "save_model",
 ]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 from inspect import Parameter
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn import metrics
 from chmcnn.datasets.stratification import stratify
-from chmcnn.errors import ChmcnnError, LabelError
+from chmcnn.errors import ChmcnnError, LabelError, ModelError
 from chmcnn.estimator._predicting import Predictor, Threshold
 from chmcnn.estimator._thresholds import tune
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
@@ -23,12 +24,16 @@ from chmcnn.settings import SETTINGS, check
 from chmcnn.training import Matrix, Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
     from sklearn.utils import Tags
+    from torch import Tensor
 
-    from chmcnn._typing import Features, LabelsLike, ScoresLike, Transformer
+    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
     from chmcnn.datasets.preprocessing import Preprocessor
+    from chmcnn.estimator._parameters import NetworkLike
     from chmcnn.estimator._transformers import CustomPreprocessor
 
 
@@ -44,6 +49,7 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
 
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
+    streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
     def __init__(
         self,
@@ -70,6 +76,28 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         """Train, and return coherent scores of the validation rows, by a model that was not trained on them.
 
         They are a matrix, or a function that yields blocks of its rows: see `chmcnn.metrics`.
+        """
+        raise NotImplementedError
+
+    # Implemented by each system that has model files
+
+    def learned_tensors(self) -> dict[str, Tensor]:
+        """Return what was learned, for a model file."""
+        name = type(self).__name__
+        raise ChmcnnError(f"{name} has no model files; use joblib.dump, and load such files only if you trust them.")
+
+    def learned_facts(self) -> dict[str, JSONValue]:
+        """Return what was learned and is no tensor, for a model file."""
+        return {}
+
+    def settings_to_save(self) -> dict[str, JSONValue]:
+        """Return settings that a model file has in the place of parameters."""
+        return {}
+
+    def restore(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Take back what was learned from a model file, of which every shape and index must be checked.
+
+        The parameters, the hierarchy, the preprocessing and the thresholds are there already.
         """
         raise NotImplementedError
 
@@ -155,6 +183,32 @@ class HierarchicalClassifier(Predictor, ClassifierMixin, BaseEstimator):  # type
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+    # Files
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model to a folder, atomically: safetensors, JSON, and a skops file for a transformer of yours.
+
+        ``force`` overwrites an existing model.
+        """
+        from chmcnn.estimator import _model_files
+
+        check_is_fitted(self, "tuned_thresholds_")
+        _model_files.save_model(self, Path(path), force=force)
+
+    @classmethod
+    def load(cls, path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> Self:
+        """Read a model that `save` wrote. Reading never runs code: pass a custom network as ``network=``.
+
+        ``device`` is that of a network; other systems compute on the processor.
+        """
+        from chmcnn.estimator import _model_files
+
+        known = cls().get_params(deep=False)
+        if network is not None and "network" not in known:
+            raise ModelError(f"network= was passed, but {cls.__name__} has no network; leave it out", Path(path))
+        options = {"network": network, "device": device}
+        return _model_files.load_model(cls, Path(path), {name: options[name] for name in options if name in known})
 
     # Preparing a training
 

@@ -1,13 +1,14 @@
-"""Model files: a folder with safetensors, JSON, and skops for a transformer. Reading one never runs code."""
+"""Model files: a folder with safetensors, JSON, and skops for a transformer. Reading one never runs code.
+
+A system has `learned_tensors`, `learned_facts` and `restore`; all else is the same for every system.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import shutil
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +22,6 @@ from chmcnn.estimator._preprocessing_files import describe_preprocessing, prepro
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
 from chmcnn.hierarchy import Hierarchy
-from chmcnn.training import Epoch, optimizer_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chmcnn._typing import Transformer
-    from chmcnn.estimator._neural import NeuralClassifier
-    from chmcnn.estimator._parameters import NetworkLike
+    from chmcnn.estimator._base import HierarchicalClassifier
 
-    Model = TypeVar("Model", bound=NeuralClassifier)
+    Model = TypeVar("Model", bound=HierarchicalClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
 _FACTS, _TENSORS, _TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
@@ -47,13 +46,14 @@ _NOT_STORED = {
     "preprocess",
     "random_state",
     "checkpoint",
+    "n_jobs",
     "verbose",
 }
 """Parameters that are stored in another form, or that the user sets when loading."""
 
 
 def save_model(
-    model: NeuralClassifier, path: Path, *, force: bool, extra_files: Mapping[str, bytes] | None = None
+    model: HierarchicalClassifier, path: Path, *, force: bool, extra_files: Mapping[str, bytes] | None = None
 ) -> None:
     """Write a model folder atomically, with extra files by name: to a temporary folder, which is then renamed."""
     if path.exists() and not force:
@@ -83,18 +83,12 @@ def save_model(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _write(model: NeuralClassifier, folder: Path) -> None:
+def _write(model: HierarchicalClassifier, folder: Path) -> None:
     from safetensors.torch import save
 
-    tensors = {
-        f"network.{name}": value.detach().cpu().contiguous().clone()
-        for name, value in model.network_.state_dict().items()
-    }
+    tensors = model.learned_tensors()
     tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
     tensors["evaluated"] = torch.tensor(model.evaluated_)
-    state = getattr(model, "training_state_", None)
-    if state is not None:  # partial_fit resumes from it
-        tensors |= optimizer_tensors(state.optimizer)
     tensors |= preprocessing_tensors(model)
     content = save(tensors)
     facts: dict[str, Any] = {
@@ -110,12 +104,8 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
         | {"preprocess": bool(getattr(model.preprocess, "standardise", model.preprocess))}
         | model.settings_to_save(),
         "seed": model.seed_,
-        "epochs of partial_fit": 0 if state is None else state.epoch,
-        "own network": model.network is not None,
         **describe_preprocessing(model),
-        "best epoch": model.best_epoch_,
-        "best score": model.best_score_,
-        "history": [asdict(epoch) for epoch in model.history_],
+        **model.learned_facts(),
     }
     if not model.streamed_ and isinstance(model.preprocessor_, CustomPreprocessor):
         transformer = dump_transformer(model.preprocessor_.transformer_)
@@ -126,7 +116,7 @@ def _write(model: NeuralClassifier, folder: Path) -> None:
     (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
 
 
-def _list_stored(model: NeuralClassifier) -> list[str]:
+def _list_stored(model: HierarchicalClassifier) -> list[str]:
     """Return the names of the parameters that are stored unchanged."""
     return [name for name in model.get_params(deep=False) if name not in _NOT_STORED]
 
@@ -137,13 +127,18 @@ def _digest(facts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(json.loads(content), sort_keys=True).encode()).hexdigest()
 
 
-def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: str) -> Model:
-    """Read a folder that `save_model` wrote."""
+def read_system(path: Path) -> str:
+    """Return the name of the class that wrote a model folder."""
+    return str(_read_facts(path).get("system"))
+
+
+def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Model:
+    """Read a folder that `save_model` wrote; options are parameters that the folder does not have."""
     facts = _read_facts(path)
     tensors = _read_tensors(path, facts)
     if facts.get("system") != cls.__name__:
         raise ModelError(f"a model of {facts.get('system')}, not of {cls.__name__}; load it with its own class", path)
-    if facts.get("own network") and network is None:
+    if facts.get("own network") and options.get("network") is None:
         raise ModelError("the model has a custom network; pass network=, as for training", path)
     transformer = _read_transformer(path, facts)
     try:
@@ -151,15 +146,17 @@ def load_model(cls: type[Model], path: Path, *, network: NetworkLike, device: st
         settings = {name: stored[name] for name in _list_stored(cls()) if name in stored}  # older models have fewer
         model = cls(
             Hierarchy.from_json(json.dumps(facts["hierarchy"])),
-            network=network,
-            device=device,
             evaluated=tensors["evaluated"].numpy(),
             random_state=facts["seed"],
             path_separator=facts.get("path separator", "/"),
             preprocess=stored["preprocess"] if transformer is None else clone(transformer),
             **settings,
+            **options,
         )
-        _restore(model, facts, tensors, transformer)
+        model.resolve(None)
+        restore_preprocessing(model, facts, tensors, transformer)
+        model.tuned_thresholds_ = _restore_thresholds(model, tensors)
+        model.restore(facts, tensors)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None
     return model
@@ -219,23 +216,9 @@ def _read(file: Path, sha256: str | None) -> bytes:
     return content
 
 
-def _restore(
-    model: NeuralClassifier, facts: dict[str, Any], tensors: dict[str, torch.Tensor], transformer: Transformer | None
-) -> None:
-    model.resolve(None)
-    restore_preprocessing(model, facts, tensors, transformer)
-    model.tuned_thresholds_ = _restore_thresholds(model, tensors)
-    model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
-    model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
-    network = model.build_network()
-    weights = {name.removeprefix("network."): value for name, value in tensors.items() if name.startswith("network.")}
-    network.load_state_dict(weights)
-    model.network_ = network.to(model.device_).eval()
-    if facts["epochs of partial_fit"]:
-        model.restore_optimizer(facts["epochs of partial_fit"], tensors)
-
-
-def _restore_thresholds(model: NeuralClassifier, tensors: dict[str, torch.Tensor]) -> dict[str, NDArray[np.float64]]:
+def _restore_thresholds(
+    model: HierarchicalClassifier, tensors: dict[str, torch.Tensor]
+) -> dict[str, NDArray[np.float64]]:
     """Return the tuned thresholds by name; an older model has those of its parameter only."""
     tuned = {
         name.removeprefix("thresholds."): value for name, value in tensors.items() if name.startswith("thresholds.")
@@ -246,8 +229,3 @@ def _restore_thresholds(model: NeuralClassifier, tensors: dict[str, torch.Tensor
         if value.shape != (len(model.hierarchy_),):
             raise ModelError(f"thresholds {name} have shape {tuple(value.shape)}; expected {len(model.hierarchy_)}")
     return {name: value.numpy() for name, value in tuned.items()}
-
-
-def _restore_number(value: float | None) -> float:
-    """Return a number; JSON stores NaN as null."""
-    return math.nan if value is None else value

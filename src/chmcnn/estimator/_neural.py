@@ -25,6 +25,7 @@ from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
 from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
 from chmcnn.estimator._devices import choose_device
+from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
 from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
@@ -34,7 +35,7 @@ from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from chmcnn._typing import Features, LabelsLike, ScoresLike
-    from chmcnn.estimator._parameters import NetworkLike
     from chmcnn.training import Loss, Settings
 
 
@@ -54,7 +54,6 @@ class NeuralClassifier(NetworkParameters):
 
     network_: nn.Module
     device_: str
-    streamed_: bool
     row_groups_: bool = False  # whether the training rows came from files, a window at a time
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     feature_shape_: tuple[int, ...]
@@ -319,19 +318,17 @@ class NeuralClassifier(NetworkParameters):
 
     # Files
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model to a folder, atomically: safetensors, JSON, and a skops file for a transformer of yours."""
-        from chmcnn.estimator import _model_files
+    def learned_tensors(self) -> dict[str, Tensor]:
+        """Return the weights, and the state that `partial_fit` resumes from."""
+        return network_tensors(self)
 
-        check_is_fitted(self, "network_")
-        _model_files.save_model(self, Path(path), force=force)
+    def learned_facts(self) -> dict[str, Any]:
+        """Return the form of the inputs, and the history of the training."""
+        return describe_network(self)
 
-    @classmethod
-    def load(cls, path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> Self:
-        """Read a model that `save` wrote. Reading never runs code: pass a custom network as ``network=``."""
-        from chmcnn.estimator import _model_files
-
-        return _model_files.load_model(cls, Path(path), network=network, device=device)
+    def restore(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Take back network and history from a model file."""
+        restore_network(self, facts, tensors)
 
     def to_onnx(self, path: str | Path, *, force: bool = False) -> None:
         """Write an ONNX model that turns features into coherent probabilities.

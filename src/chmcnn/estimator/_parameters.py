@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName, find_preset
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch
 
-    NetworkLike = nn.Module | Callable[[int, int], nn.Module] | None
-
+NetworkLike: TypeAlias = "nn.Module | Callable[[int, int], nn.Module] | None"
+"""A network, a function that creates one from the numbers of features and classes, or None for the default one."""
 TRAINING = tuple(
     field.name for field in fields(Settings) if field.name in SETTINGS and not SETTINGS[field.name].default
 )

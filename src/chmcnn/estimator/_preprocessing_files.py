@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,21 +20,18 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import Transformer
     from chmcnn.datasets.columns import Column
-    from chmcnn.estimator._neural import NeuralClassifier
-
-_TYPES = {str(kind): kind for kind in (torch.float32, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)}
+    from chmcnn.estimator._base import HierarchicalClassifier
 
 
-def describe_preprocessing(model: NeuralClassifier) -> dict[str, Any]:
-    """Return the form of the features."""
+def describe_preprocessing(model: HierarchicalClassifier) -> dict[str, Any]:
+    """Return the columns of the features; none for a model of a stream, which is not preprocessed."""
     if model.streamed_:
-        return {"shape": model.feature_shape_, "type": str(model.feature_type_)}
+        return {}
     preprocessor = model.preprocessor_
     facts = {
         "features": [str(name) for name in getattr(model, "feature_names_in_", [])] or model.n_features_in_,
         "id column": model.id_column_,
         "sparse": preprocessor.sparse_,
-        "sparse network": model.sparse_network_,
     }
     if isinstance(preprocessor, CustomPreprocessor):
         return facts | {"kinds": preprocessor.kinds_, "columns of the transformer": preprocessor.width_}
@@ -45,7 +41,7 @@ def describe_preprocessing(model: NeuralClassifier) -> dict[str, Any]:
     }
 
 
-def preprocessing_tensors(model: NeuralClassifier) -> dict[str, Tensor]:
+def preprocessing_tensors(model: HierarchicalClassifier) -> dict[str, Tensor]:
     """Return means and scales, and the words of each column of text with their weights."""
     if model.streamed_ or isinstance(model.preprocessor_, CustomPreprocessor):
         return {}
@@ -59,13 +55,13 @@ def preprocessing_tensors(model: NeuralClassifier) -> dict[str, Tensor]:
 
 
 def restore_preprocessing(
-    model: NeuralClassifier, facts: Mapping[str, Any], tensors: Mapping[str, Tensor], transformer: Transformer | None
+    model: HierarchicalClassifier,
+    facts: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    transformer: Transformer | None,
 ) -> None:
-    """Give a model its preprocessing, and the form of its features."""
-    if "shape" in facts:
-        model.streamed_, model.feature_shape_ = True, tuple(facts["shape"])
-        model.feature_type_ = _TYPES[facts.get("type", str(torch.float32))]
-        model.n_features_in_ = math.prod(model.feature_shape_)
+    """Give a model its preprocessing."""
+    if "features" not in facts:  # a model of a stream
         return
     features = facts["features"]
     names = None if isinstance(features, int) else np.array(features, dtype=object)
@@ -81,9 +77,7 @@ def restore_preprocessing(
     if names is not None:
         model.feature_names_in_ = preprocessor.feature_names_in_ = names
     model.preprocessor_, model.n_features_in_ = preprocessor, preprocessor.n_features_in_
-    model.feature_shape_ = (len(preprocessor.scales_),)
     model.id_column_ = facts.get("id column")
-    model.sparse_network_ = facts.get("sparse network", False)  # older models have a dense one
 
 
 def _restore_custom(facts: Mapping[str, Any], transformer: Transformer) -> CustomPreprocessor:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chmcnn import comparison
+from chmcnn.estimator import NeuralClassifier
 from chmcnn.report import class_table, class_tree, overview, training
 from chmcnn.report.page import inline, render
 from chmcnn.settings import SETTINGS
@@ -14,8 +15,9 @@ from chmcnn.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn._typing import JSONValue
     from chmcnn.datasets.dataset import Table
+    from chmcnn.estimator import HierarchicalClassifier
     from chmcnn.evaluation import ClassMetrics, Evaluation
 
 _SHOWN = 10
@@ -32,11 +34,12 @@ class Origin:
     rows: str = "training rows"  # which rows the sizes of the classes are counted in
 
 
-def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, origin: Origin) -> str:
+def page(model: HierarchicalClassifier, table: Table, evaluation: Evaluation | None, origin: Origin) -> str:
     """Return the page: data, hierarchy, learning curve, how it was made and, if rows were held out, the evaluation."""
     hierarchy, sizes = model.hierarchy_, overview.count_rows(table.Y)
     named = len(hierarchy) <= overview.NAMED_AT_MOST
-    pictures = {"history": inline(training.draw_history(model.history_))} if model.history_ else {}
+    history = getattr(model, "history_", ())  # of a network
+    pictures = {"history": inline(training.draw_history(history))} if history else {}
     if named:
         pictures["overview"] = inline(overview.draw(overview.overview(origin.title, table, model.evaluated_)))
     else:
@@ -64,9 +67,19 @@ def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, o
     )
 
 
-def list_settings(model: CHMCNNClassifier) -> dict[str, str]:
+def list_settings(model: HierarchicalClassifier) -> dict[str, str]:
     """Return the settings that the model was trained with: its parameters, or else the values of its preset."""
+    values = _list_network_settings(model) if isinstance(model, NeuralClassifier) else _list_parameters(model)
+    return {name: "none" if value is None else str(value) for name, value in values.items()}
+
+
+def _list_network_settings(model: NeuralClassifier) -> dict[str, JSONValue]:
     columns = None if model.network is not None or model.streamed_ else math.prod(model.feature_shape_)
     resolved = model.resolve_settings(columns, model.n_samples_fit_, sparse=model.sparse_network_)
-    values = {name: resolved.get(name, getattr(model, name)) for name in SETTINGS}
-    return {name: "none" if value is None else str(value) for name, value in values.items()}
+    return {name: resolved.get(name, getattr(model, name)) for name in SETTINGS}
+
+
+def _list_parameters(model: HierarchicalClassifier) -> dict[str, JSONValue]:
+    """Return the parameters that are short enough to show."""
+    hidden = {"hierarchy", "evaluated", "random_state", "verbose"}
+    return {name: value for name, value in model.get_params(deep=False).items() if name not in hidden}

@@ -1,0 +1,72 @@
+"""Networks in model files: weights and the state of the optimizer in safetensors, the history in JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from chmcnn.training import Epoch, optimizer_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor
+
+    from chmcnn.estimator._neural import NeuralClassifier
+
+_PREFIX = "network."
+_TYPES = {str(kind): kind for kind in (torch.float32, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)}
+
+
+def network_tensors(model: NeuralClassifier) -> dict[str, Tensor]:
+    """Return the weights, and the state that `partial_fit` resumes from."""
+    weights = model.network_.state_dict().items()
+    tensors = {f"{_PREFIX}{name}": value.detach().cpu().contiguous().clone() for name, value in weights}
+    state = getattr(model, "training_state_", None)
+    return tensors if state is None else tensors | optimizer_tensors(state.optimizer)
+
+
+def describe_network(model: NeuralClassifier) -> dict[str, Any]:
+    """Return the form of the inputs, and the history of the training."""
+    state = getattr(model, "training_state_", None)
+    shape = {"shape": model.feature_shape_, "type": str(model.feature_type_)} if model.streamed_ else {}
+    return shape | {
+        "sparse network": model.sparse_network_,
+        "epochs of partial_fit": 0 if state is None else state.epoch,
+        "own network": model.network is not None,
+        "best epoch": model.best_epoch_,
+        "best score": model.best_score_,
+        "history": [asdict(epoch) for epoch in model.history_],
+    }
+
+
+def restore_network(model: NeuralClassifier, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Give a model its network and its history."""
+    _restore_shape(model, facts)
+    model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
+    model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
+    network = model.build_network()
+    network.load_state_dict(
+        {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}
+    )
+    model.network_ = network.to(model.device_).eval()
+    if facts["epochs of partial_fit"]:
+        model.restore_optimizer(facts["epochs of partial_fit"], dict(tensors))
+
+
+def _restore_shape(model: NeuralClassifier, facts: Mapping[str, Any]) -> None:
+    model.sparse_network_ = facts.get("sparse network", False)  # older models have a dense one
+    if "shape" not in facts:
+        model.feature_shape_ = (len(model.preprocessor_.scales_),)
+        return
+    model.streamed_, model.feature_shape_ = True, tuple(facts["shape"])
+    model.feature_type_ = _TYPES[facts.get("type", str(torch.float32))]
+    model.n_features_in_ = math.prod(model.feature_shape_)
+
+
+def _restore_number(value: float | None) -> float:
+    """Return a number; JSON stores NaN as null."""
+    return math.nan if value is None else value
