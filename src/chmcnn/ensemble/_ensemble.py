@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from chmcnn.ensemble import _files
 from chmcnn.ensemble._checks import Checks
 from chmcnn.ensemble._members import Member, checkpoint_folder, fit_members, name_members, prepare
 from chmcnn.ensemble._presets import Problem, choose_members
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
+    from torch import Tensor
 
     from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
     from chmcnn.ensemble._members import MemberLike
@@ -60,7 +63,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         ensemble, and preprocessed features; a transformer of a member is applied to these.
     weights
         ``"validation"`` chooses them, in steps of 0.2 and then 0.1; ``"equal"``; or one number for each member.
-    network
+    network_settings
         Settings of the network of the preset, by name, such as ``{"epochs": 50}``.
     incoherent
         What to do with a member whose scores contradict the hierarchy: ``"refuse"`` it, or ``"correct"`` its scores by
@@ -116,7 +119,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         preset: Literal["best", "fast"] = "best",
         members: Sequence[MemberLike] | None = None,
         weights: Literal["validation", "equal"] | Sequence[float] = "validation",
-        network: Mapping[str, JSONValue] | None = None,
+        network_settings: Mapping[str, JSONValue] | None = None,
         incoherent: Literal["refuse", "correct"] = "refuse",
         n_jobs: int | None = None,
         validation: float = 0.2,
@@ -141,7 +144,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         self.preset = preset
         self.members = members
         self.weights = weights
-        self.network = network
+        self.network_settings = network_settings
         self.incoherent = incoherent
         self.n_jobs = n_jobs
         self.device = device
@@ -160,8 +163,8 @@ class CoherentEnsemble(HierarchicalClassifier):
             check("n_jobs", self.n_jobs, ABOVE_ZERO)
         if self.members is not None:
             name_members(self.members)
-        if self.members is not None and self.network:
-            raise ChmcnnError("network has the settings of a preset's network, but members= replaces the preset.")
+        if self.members is not None and self.network_settings:
+            raise ChmcnnError("network_settings are for the network of a preset, but members= replaces the preset.")
         super().resolve(y)
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
@@ -185,7 +188,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         """Return the members, and notices of those that step aside."""
         if self.members is not None:
             return name_members(self.members), []
-        return choose_members(self.preset, Problem.of(train), self.network or {})
+        return choose_members(self.preset, Problem.of(train), self.network_settings or {})
 
     def _list_given(self, number: int, member: Member, valid: Rows | None) -> dict[str, Any]:
         """Return the parameters that a member has from the ensemble; the first member has its seed."""
@@ -246,6 +249,34 @@ class CoherentEnsemble(HierarchicalClassifier):
         for block in self._iterate_validation(members, rows):
             mean = average(list(block), self._weights)
             yield self.correct(torch.from_numpy(mean)).numpy()
+
+    # Files
+
+    def learned_tensors(self) -> dict[str, Tensor]:
+        """Return what the members learned."""
+        return _files.collect_tensors(self.members_)
+
+    def learned_facts(self) -> dict[str, JSONValue]:
+        """Return the members, their weights, and how well they did on validation rows."""
+        return {
+            "members": _files.describe_members(self.members_),
+            "weights": self.weights_,
+            "own members": self.members is not None,
+            "validation scores": self.validation_scores_,
+            "best score": self.best_score_,
+            "notice": self.notice_,
+        }
+
+    def restore(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Take back the members from a model file."""
+        self.members_ = _files.rebuild_members(facts["members"], tensors, self.hierarchy_, self.device)
+        self.weights_ = {name: float(facts["weights"][name]) for name in self.members_}
+        check_weights(list(self.weights_.values()), len(self.members_))
+        if facts["own members"]:
+            self.members = [(name, clone(model)) for name, model in self.members_.items()]
+        self.validation_scores_ = dict(facts["validation scores"])
+        self.best_score_ = float("nan") if facts["best score"] is None else facts["best score"]
+        self.notice_ = str(facts["notice"])
 
     # Predicting
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn import baselines
 from chmcnn.ensemble._ensemble import CoherentEnsemble
+from chmcnn.estimator import read_system
 
 if TYPE_CHECKING:
     from chmcnn._typing import JSONValue
-    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.estimator import HierarchicalClassifier, NetworkLike
     from chmcnn.hierarchy import Hierarchy
 
 
@@ -41,3 +43,32 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "fast": FastEnsemble,
 }
 """All systems by name: those of `chmcnn.baselines`, and the presets of ensembles."""
+
+
+def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> HierarchicalClassifier:
+    """Read a model of any system, or an ensemble, which its ``save`` wrote. Reading never runs code.
+
+    Parameters
+    ----------
+    path
+        The folder of the model.
+    network
+        The custom network that the model was trained with, if there was one.
+    device
+        Torch device of networks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from chmcnn import CHMCNNClassifier
+    >>> model = CHMCNNClassifier(epochs=1, random_state=0).fit([[0.0], [1.0]] * 5, ["a/b", "a/c"] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     type(load_model(f"{folder}/model")).__name__
+    'CHMCNNClassifier'
+    """
+    ensembles = {kind.__name__: kind for kind in (CoherentEnsemble, BestEnsemble, FastEnsemble)}
+    kind = ensembles.get(read_system(Path(path)))
+    if kind is not None:
+        return kind.load(path, network=network, device=device)
+    return baselines.load_model(path, network=network, device=device)

@@ -1,4 +1,4 @@
-"""Table 2 of the paper: AU(PRC) on the test rows of the 20 data sets, by the default recipe, the paper's, and the best."""
+"""Table 2 of the paper: AU(PRC) on the test rows of the 20 data sets, by each of our recipes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def section(result: Table2) -> Section:
         text="Each network is trained on the training rows with early stopping on the validation rows, refitted on "
         "both, and tested on the test rows. The paper's recipe uses batches of 4 and the published width and learning"
         " rate of each data set; the default recipe is that of CHMCNNClassifier, the best recipe that of "
-        "CoherentEnsemble, whose members are refitted as the network is. A data set with a reconstructed train file differs from the paper's, whose file is not available; no statistic includes it. The authors' "
+        "CoherentEnsemble, whose members are refitted as the network is. A data set with a reconstructed train file "
+        "differs from the paper's, whose file is not available; no statistic includes it. The authors' "
         "program uses other settings than the paper for expr_FUN (1,250 units), expr_GO and seq_GO (learning rate "
         "1e-4).",
         command=recipes.commands(result.runs),
