@@ -11,9 +11,13 @@ from chmcnn.baselines.ablations import HMCM, FPlus, FPlusMax, GPlus, HPlus
 from chmcnn.baselines.clus import ClusHMC
 from chmcnn.baselines.clus_ens import ClusEns
 from chmcnn.baselines.dhn import DHN
+from chmcnn.baselines.extra_trees import ExtraTrees
 from chmcnn.baselines.flat import HiClass, Logistic
 from chmcnn.baselines.hmcn import HMCNF, HMCNR
+from chmcnn.baselines.kernel_ridge import KernelRidge
+from chmcnn.baselines.linear import Linear
 from chmcnn.baselines.lmlp import LMLP
+from chmcnn.baselines.neighbours import Neighbours
 from chmcnn.baselines.wrapped import Coherent, check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError, ModelError
@@ -34,12 +38,16 @@ __all__ = [
     "ClusEns",
     "ClusHMC",
     "Coherent",
+    "ExtraTrees",
     "FPlus",
     "FPlusMax",
     "GPlus",
     "HPlus",
     "HiClass",
+    "KernelRidge",
+    "Linear",
     "Logistic",
+    "Neighbours",
     "Node",
     "check_system_scores",
     "load_model",
@@ -59,10 +67,14 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
     "g+": GPlus,
     "h+": HPlus,
     "h+MCM": HMCM,
+    "KernelRidge": KernelRidge,
+    "ExtraTrees": ExtraTrees,
+    "Neighbours": Neighbours,
+    "Linear": Linear,
     "Logistic": Logistic,
     "hiclass": HiClass,
 }
-"""All systems by name: those of the paper, its variants of C-HMCNN(h), and then flat ones."""
+"""All systems by name: those of the paper, its variants of C-HMCNN(h), members of ensembles, and flat ones."""
 
 
 def system(name: str) -> Callable[..., HierarchicalClassifier]:
