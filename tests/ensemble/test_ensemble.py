@@ -139,7 +139,10 @@ def test_a_member_that_fails_is_named_with_the_reason() -> None:
         ({"members": MEMBERS, "incoherent": "ignore"}, "incoherent is 'ignore'"),
         ({"members": MEMBERS, "n_jobs": 0}, "n_jobs is 0; expected an integer, 1 or more"),
         ({"members": MEMBERS, "network_settings": {"epochs": 3}}, "members= replaces the preset"),
-        ({"preset": "fast", "network_settings": {"epochs": 3}}, "The preset 'fast' has no network: epochs would have no effect"),
+        (
+            {"preset": "fast", "network_settings": {"epochs": 3}},
+            "The preset 'fast' has no network: epochs would have no effect",
+        ),
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, Any], reason: str) -> None:

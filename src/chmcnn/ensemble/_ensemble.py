@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.ensemble import _files
 from chmcnn.ensemble._checks import Checks
 from chmcnn.ensemble._members import Member, checkpoint_folder, fit_members, name_members, prepare
-from chmcnn.ensemble._presets import Problem, choose_members
+from chmcnn.ensemble._presets import choose_members
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
@@ -168,14 +169,18 @@ class CoherentEnsemble(HierarchicalClassifier):
         super().resolve(y)
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
-        chosen, notices = self._choose_members(train)
-        weights = self._find_fixed_weights(len(chosen), valid, notices)
-        if weights is not None:
-            chosen, weights = [chosen[at] for at in np.flatnonzero(weights)], weights[weights > 0]
+        chosen = self._choose_members(train)
+        given = None if isinstance(self.weights, str) else check_weights(self.weights, len(chosen))
+        if given is not None:
+            chosen, given = [chosen[at] for at in np.flatnonzero(given)], given[given > 0]
         members = [prepare(member, self._list_given(number, member, valid)) for number, member in enumerate(chosen)]
-        fit_members(members, train, valid, self.n_jobs)
-        notices += [notice for member in members if (notice := getattr(member.model, "notice_", ""))]
-        weights = self._weigh(members, weights, train, valid)
+        if given is not None:
+            for member in members:
+                member.optional = False  # the user counts on it
+        notices = fit_members(members, train, valid, self.n_jobs)
+        members = [member for member in members if not member.stepped_aside]
+        shares = self._share(members, valid, notices) if given is None else given
+        weights = self._weigh(members, train, valid, shares)
         kept = [members[at] for at in np.flatnonzero(weights)]
         self.members_ = {member.name: member.model for member in kept}
         self.weights_ = dict(zip(self.members_, weights[weights > 0].tolist(), strict=True))
@@ -184,11 +189,10 @@ class CoherentEnsemble(HierarchicalClassifier):
             sys.stderr.write(f"{self.notice_}\n")
         return None if valid is None else partial(self._average_validation, kept, len(valid))
 
-    def _choose_members(self, train: Rows) -> tuple[list[Member], list[str]]:
-        """Return the members, and notices of those that step aside."""
+    def _choose_members(self, train: Rows) -> list[Member]:
         if self.members is not None:
-            return name_members(self.members), []
-        return choose_members(self.preset, Problem.of(train), self.network_settings or {})
+            return name_members(self.members)
+        return choose_members(self.preset, self.network_settings or {}, sparse=issparse(train.x))
 
     def _list_given(self, number: int, member: Member, valid: Rows | None) -> dict[str, Any]:
         """Return the parameters that a member has from the ensemble; the first member has its seed."""
@@ -204,33 +208,33 @@ class CoherentEnsemble(HierarchicalClassifier):
             **({"validation": 0.0} if valid is None else {}),
         }
 
-    def _find_fixed_weights(self, members: int, valid: Rows | None, notices: list[str]) -> NDArray[np.float64] | None:
-        """Return the weights that need no validation rows; None if they are to be chosen."""
-        if not isinstance(self.weights, str):
-            return check_weights(self.weights, members)
+    def _share(self, members: list[Member], valid: Rows | None, notices: list[str]) -> NDArray[np.float64] | None:
+        """Return equal weights, where they are asked for or nothing else is possible; None to choose weights."""
         rows = 0 if valid is None else len(valid)
-        if self.weights == "validation" and members > 1 and rows >= LEAST_ROWS:
+        equal = np.full(len(members), 1 / len(members))
+        if self.weights == "equal" or len(members) == 1:
+            return equal
+        if rows >= LEAST_ROWS:
             return None
-        if self.weights == "validation" and members > 1:
-            notices.append(
-                f"There are {rows} validation rows, but {LEAST_ROWS} are needed to choose weights: all members have "
-                "the same weight."
-            )
-        return np.full(members, 1 / members)
+        notices.append(
+            f"There are {rows} validation rows, but {LEAST_ROWS} are needed to choose weights: all members have the "
+            "same weight."
+        )
+        return equal
 
     def _weigh(
-        self, members: list[Member], fixed: NDArray[np.float64] | None, train: Rows, valid: Rows | None
+        self, members: list[Member], train: Rows, valid: Rows | None, weights: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        """Check the members' scores, measure them, and return the weights of the members."""
+        """Check the scores of the members, measure them, and return the weights, which are chosen if there are none."""
         self.validation_scores_, self.best_score_ = {}, float("nan")
         if valid is None:
             for member in members:
                 self._checks.check(member.model.predict_proba(train.features[:_CHECKED_ROWS]), member.name)
-            return np.ones(len(members)) if fixed is None else fixed
+            return np.ones(len(members)) if weights is None else weights
         cells = Cells.collect(valid.y, self._iterate_validation(members, len(valid)), self.evaluated_, self.seed_)
         alone = zip(members, np.eye(len(members)), strict=True)
-        self.validation_scores_ = {member.name: cells.measure(weights) for member, weights in alone}
-        weights = cells.choose_weights() if fixed is None else fixed
+        self.validation_scores_ = {member.name: cells.measure(only) for member, only in alone}
+        weights = cells.choose_weights() if weights is None else weights
         self.best_score_ = cells.measure(weights)
         return weights
 

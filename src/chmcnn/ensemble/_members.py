@@ -33,6 +33,8 @@ class Member:
 
     name: str
     model: HierarchicalClassifier
+    optional: bool = False  # whether an ensemble goes on without it if it refuses the rows
+    stepped_aside: str = ""  # why it did
     scores: ScoresLike | None = None
 
 
@@ -84,10 +86,17 @@ def prepare(member: Member, given: Mapping[str, Any]) -> Member:
     own = {"preprocess": names["preprocess"]} if hasattr(names.get("preprocess"), "fit") else {}
     seed = {} if names.get("random_state") is None else {"random_state": names["random_state"]}
     model.set_params(**{name: value for name, value in {**given, **own, **seed}.items() if name in names})
-    return Member(member.name, model)
+    return Member(member.name, model, member.optional)
 
 
-def fit_members(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> None:
+def fit_members(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> list[str]:
+    """Train all members, and return their notices."""
+    _fit_in_parallel(members, train, valid, jobs)
+    said = [(member.name, member.stepped_aside or getattr(member.model, "notice_", "")) for member in members]
+    return [f"{name}: {notice}" for name, notice in said if notice]
+
+
+def _fit_in_parallel(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> None:
     """Train all members, some at once. Networks take turns: they share torch's random numbers."""
     in_turn = [member for member in members if _needs_turn(member.model)]
     lanes = [in_turn, *([member] for member in members if member not in in_turn)]
@@ -113,7 +122,9 @@ def _fit_in_turn(members: Sequence[Member], train: Rows, valid: Rows | None) -> 
         try:
             member.scores = _fit(member, train, valid)
         except ChmcnnError as error:
-            raise _blame(member, str(error)) from error
+            if not member.optional:
+                raise _blame(member, str(error)) from error
+            member.stepped_aside = str(error)
         except (
             ArithmeticError,
             AttributeError,

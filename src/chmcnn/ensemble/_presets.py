@@ -1,12 +1,13 @@
-"""The members of each preset: one rule for all problems, by the form and the size of the training rows."""
+"""The members of each preset: one rule for all problems, by the form of the preprocessed features.
+
+`python -m benchmarks.ensembles` measures what each member brings, on rows held out from training and validation rows.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from scipy import sparse
-
-from chmcnn.baselines import ClusEns
+from chmcnn.baselines import ExtraTrees, KernelRidge, Linear, Neighbours
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.ensemble._members import Member
 from chmcnn.errors import ChmcnnError
@@ -15,35 +16,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from chmcnn._typing import JSONValue
-    from chmcnn.training import Rows
+
+_MOST_PRODUCTS = 5e9
+"""Size of a problem above which the linear model steps aside: it would take longer than the network."""
 
 
-class Problem(NamedTuple):
-    """The form and the size of training rows."""
+def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: bool) -> list[Member]:
+    """Return the members of a preset, not fitted; ``network`` has settings of its network.
 
-    rows: int
-    columns: int
-    classes: int
-    sparse: bool
-
-    @classmethod
-    def of(cls, train: Rows) -> Problem:
-        """Describe training rows."""
-        return cls(len(train), int(train.x.shape[1]), int(train.y.shape[1]), sparse.issparse(train.x))
-
-
-def choose_members(preset: str, problem: Problem, network: Mapping[str, JSONValue]) -> tuple[list[Member], list[str]]:
-    """Return the members of a preset, not fitted, and notices of those that step aside.
-
-    ``network`` has settings of the network, if the preset has one.
+    >>> for preset in ("best", "fast"):
+    ...     [[member.name for member in choose_members(preset, {}, sparse=sparse)] for sparse in (False, True)]
+    [['network', 'ridge', 'trees'], ['network', 'neighbours', 'linear']]
+    [['ridge'], ['neighbours']]
     """
-    trees = Member("trees", ClusEns())
     if preset == "fast":
-        _refuse_network_settings(network)
-        return [trees], []
-    return [Member("network", CHMCNNClassifier(**network)), trees], []
-
-
-def _refuse_network_settings(network: Mapping[str, JSONValue]) -> None:
-    if network:
-        raise ChmcnnError(f"The preset 'fast' has no network: {', '.join(network)} would have no effect.")
+        if network:
+            raise ChmcnnError(f"The preset 'fast' has no network: {', '.join(network)} would have no effect.")
+        return [Member("neighbours", Neighbours()) if sparse else Member("ridge", KernelRidge())]
+    others = [Member("ridge", KernelRidge()), Member("trees", ExtraTrees())]
+    if sparse:
+        others = [Member("neighbours", Neighbours()), Member("linear", Linear(most_products=_MOST_PRODUCTS))]
+    for member in others:
+        member.optional = True
+    return [Member("network", CHMCNNClassifier(**network)), *others]
