@@ -21,13 +21,14 @@ from chmcnn.errors import (
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from chmcnn.baselines import load_model
     from chmcnn.classifier import CHMCNNClassifier
+    from chmcnn.ensemble import CoherentEnsemble, load_model
 
 __all__ = [
     "ArffError",
     "CHMCNNClassifier",
     "ChmcnnError",
+    "CoherentEnsemble",
     "DatasetError",
     "DownloadError",
     "FeatureError",
@@ -48,6 +49,7 @@ _MODULES = (
     "comparison",
     "constraint",
     "datasets",
+    "ensemble",
     "evaluation",
     "experiments",
     "metrics",
@@ -57,7 +59,7 @@ _MODULES = (
     "significance",
     "training",
 )
-_NAMES = {"CHMCNNClassifier": "classifier", "load_model": "baselines"}
+_NAMES = {"CHMCNNClassifier": "classifier", "CoherentEnsemble": "ensemble", "load_model": "ensemble"}
 """Names, and the modules that they are imported from."""
 
 

@@ -125,9 +125,15 @@ class Setting:
     unsearched: str = ""  # why a search takes one value of it only
 
 
+ENSEMBLES = ("best", "fast")
+"""Presets that are not those of a network, but of `chmcnn.CoherentEnsemble`."""
 _STOPPING, _CLASSES, _NETWORK = "When to stop", "Classes", "The network"
 SETTINGS: dict[str, Setting] = {
-    "preset": Setting(choice("default", "paper"), "Recipe for all settings that are not given.", default="default"),
+    "preset": Setting(
+        choice("default", "paper", *ENSEMBLES),
+        "Recipe for all settings that are not given; best and fast are ensembles.",
+        default="default",
+    ),
     "epochs": Setting(_integer(1), "Maximum number of epochs."),
     "batch_size": Setting(_integer(1), "Rows per step."),
     "learning_rate": Setting(_POSITIVE, "Learning rate of Adam."),

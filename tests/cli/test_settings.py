@@ -25,7 +25,7 @@ OPTIONS = (
 
 
 RANGES = {
-    "--preset": "[default or paper; default: default]",
+    "--preset": "[default or paper or best or fast; default: default]",
     "--epochs": "[1 or more]",
     "--learning-rate": "[above 0]",
     "--weight-decay": "[0 or more]",

@@ -233,4 +233,5 @@ def _mix(labels: sparse.csr_array, seed: int) -> NDArray[np.float64]:
     """Return random mixtures of the classes (rows, mixtures), without their means."""
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (labels.shape[1], _MIXTURES))
     mixed: NDArray[np.float64] = labels @ signs
-    return mixed - mixed.mean(axis=0)
+    mixed -= mixed.mean(axis=0)
+    return mixed

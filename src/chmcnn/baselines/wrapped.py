@@ -95,7 +95,7 @@ class Coherent(HierarchicalClassifier):
         x = rows.features
         scores = np.tile(self.constant_, (x.shape[0], 1))
         scores[:, self.learned_] = self._score(x, int(self.learned_.sum()))
-        return self.correct(torch.from_numpy(scores)).numpy()
+        return self._correct_plain(torch.from_numpy(scores)).numpy()
 
     def _score(self, x: Features, classes: int) -> NDArray[np.floating]:
         """Return scores from 0 to 1 of the learned classes."""

@@ -15,11 +15,13 @@ from chmcnn.errors import ChmcnnError, HierarchyError
 from chmcnn.settings import ABOVE_ZERO, PROBABILITY
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from chmcnn import Hierarchy
     from chmcnn._typing import Features
-    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.estimator import HierarchicalClassifier, Ranked, Ranker
 
 
 class Format(StrEnum):
@@ -33,7 +35,7 @@ class Format(StrEnum):
 
 _ALLOWED = {
     Format.WIDE: ("within",),
-    Format.LONG: ("top", "min_score", "within", "most_specific"),
+    Format.LONG: ("top", "min_score", "within", "most_specific", "disagreement"),
     Format.LABELS: ("within", "most_specific", "threshold"),
     Format.CAFA: ("top", "min_score", "within", "most_specific"),
 }
@@ -62,6 +64,12 @@ class AnswerOptions(OptionGroup):
     most_specific: Annotated[
         bool, typer.Option("--most-specific", help="Leave out ancestors of classes that are shown.")
     ] = False
+    disagreement: Annotated[
+        bool,
+        typer.Option(
+            "--disagreement", help="Show how much the members of an ensemble disagree; implies --format long."
+        ),
+    ] = False
     labels: Annotated[bool, typer.Option("--labels", help="The same as --format labels.")] = False
     threshold: Threshold = None
 
@@ -74,14 +82,14 @@ class AnswerOptions(OptionGroup):
         if self.labels and self.format not in {None, Format.LABELS}:
             raise ChmcnnError(f"--labels and --format {self.format} cannot be used together; use one of them.")
         chosen = Format.LABELS if self.labels else self.format or self._infer()
-        for name in ("top", "min_score", "most_specific", "threshold"):
+        for name in ("top", "min_score", "most_specific", "disagreement", "threshold"):
             value = getattr(self, name)
             if value is not None and value is not False and name not in _ALLOWED[chosen]:
                 raise ChmcnnError(f"{flag(name)} has no effect on {_FORMS[chosen]}; {_WAYS_OUT[name]}.")
         return chosen
 
     def _infer(self) -> Format:
-        if self.top is not None or self.min_score is not None:
+        if self.top is not None or self.min_score is not None or self.disagreement:
             return Format.LONG
         return Format.LABELS if self.most_specific or self.threshold is not None else Format.WIDE
 
@@ -119,12 +127,25 @@ class AnswerOptions(OptionGroup):
             within=self.within,
             most_specific=self.most_specific,
         )
-        for rows, (row, column, score) in model.iterate_top(features, ranker):
-            frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score})
+        for rows, (row, column, score), further in self._iterate_top(model, features, ranker):
+            frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score, **further})
             frame = frame if titles else frame.drop(columns="name")
             frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])
             yield frame
             start += rows
+
+    def _iterate_top(
+        self, model: HierarchicalClassifier, features: Features, ranker: Ranker
+    ) -> Iterator[tuple[int, Ranked, dict[str, NDArray[np.float32]]]]:
+        """Yield the best classes of some rows at a time, with further columns that were asked for."""
+        from chmcnn import CoherentEnsemble
+
+        if not self.disagreement:
+            return ((*found, {}) for found in model.iterate_top(features, ranker))
+        if not isinstance(model, CoherentEnsemble):
+            raise ChmcnnError("--disagreement is for ensembles: this model has no members that could disagree.")
+        blocks = model.iterate_disagreement(features, ranker)
+        return ((rows, ranked, {"disagreement": values}) for rows, ranked, values in blocks)
 
 
 _FORMS = {
@@ -137,6 +158,7 @@ _WAYS_OUT = {
     "top": "use --format long or leave it out",
     "min_score": "use --format long, or --threshold for label sets",
     "most_specific": "use --format labels or --format long",
+    "disagreement": "use --format long",
     "threshold": "use --min-score, or --format labels",
 }
 

@@ -242,12 +242,12 @@ def load(
 
 def load_model(path: Path, device: str, threshold: str | None = None) -> HierarchicalClassifier:
     """Load a model, with another threshold if one is given."""
-    from chmcnn import baselines
+    from chmcnn import ensemble
     from chmcnn.settings import THRESHOLD_TEXT, read_threshold
 
     if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
         raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
-    model = baselines.load_model(path, device=device)
+    model = ensemble.load_model(path, device=device)
     if threshold is None:
         return model
     value = read_threshold(threshold)

@@ -82,7 +82,8 @@ def _write_parquet(blocks: Blocks, path: Path) -> int:
     try:
         for block in blocks:
             if writer is None:
-                kinds = {name: pa.string() for name in ("class", "name") if name in block} | {"score": pa.float32()}
+                kinds = {name: pa.string() for name in ("class", "name") if name in block}
+                kinds |= {name: pa.float32() for name in ("score", "disagreement") if name in block}
                 first = block.columns[0]
                 ids = pa.int64() if pd.api.types.is_integer_dtype(block[first].dtype) else pa.string()
                 writer = parquet.ParquetWriter(path, pa.schema({first: ids, **kinds}))

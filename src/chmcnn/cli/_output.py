@@ -14,8 +14,8 @@ from chmcnn.cli._options import Force, Invocation
 from chmcnn.errors import ChmcnnError, ModelError
 
 if TYPE_CHECKING:
+    from chmcnn import CHMCNNClassifier, CoherentEnsemble
     from chmcnn._typing import JSONValue
-    from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.cli._data import Parts
     from chmcnn.evaluation import Evaluation
 
@@ -80,7 +80,7 @@ class ModelOutput(OptionGroup):
 
     def save(
         self,
-        model: CHMCNNClassifier,
+        model: CHMCNNClassifier | CoherentEnsemble,
         parts: Parts,
         evaluation: Evaluation | None,
         call: Invocation,
@@ -99,8 +99,7 @@ class ModelOutput(OptionGroup):
             "features": f"{len(parts.train.feature_names):,}",
             "classes": f"{int(model.evaluated_.sum()):,} evaluated",
             "hierarchy": repr(model.hierarchy_),
-            "trained": f"{sum(epoch.seconds for epoch in model.history_):.1f} s, preset {model.preset}",
-            "best epoch": str(model.best_epoch_),
+            **_describe_training(model),
             **({"notice": model.notice_} if model.notice_ else {}),
         }
         shown = f"first {len(parts.train):,} rows" if parts.streamed_rows else "training rows"
@@ -108,10 +107,12 @@ class ModelOutput(OptionGroup):
         report = page(model, parts.train, evaluation, origin)
         save_model(model, self.output, force=self.force, extra_files={REPORT: report.encode(), **(files or {})})
 
-    def result(self, model: CHMCNNClassifier, evaluation: Evaluation | None) -> dict[str, JSONValue]:
+    def result(self, model: CHMCNNClassifier | CoherentEnsemble, evaluation: Evaluation | None) -> dict[str, JSONValue]:
         """Return the result of a training, for machines."""
         result: dict[str, JSONValue] = {"model": str(self.output), "report": str(self.output / REPORT)}
-        result |= {"best epoch": model.best_epoch_, "validation AU(PRC)": model.best_score_}
+        weights = getattr(model, "weights_", None)
+        result |= {"best epoch": model.best_epoch_} if weights is None else {"weights": weights}
+        result["validation AU(PRC)"] = model.best_score_
         if any(epoch.sampled for epoch in model.history_):
             result["validation AU(PRC) is of a sample of rows"] = model.history_[0].sampled
         return result | ({"test": evaluation.facts()} if evaluation else {})
@@ -123,7 +124,16 @@ class ModelOutput(OptionGroup):
         typer.echo(f"Model:  {self.output}\nReport: {self.output / REPORT}")
 
 
-def evaluate_test_rows(model: CHMCNNClassifier, parts: Parts, call: Invocation) -> Evaluation | None:
+def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, str]:
+    """Return how a network was trained, or the members of an ensemble."""
+    seconds = sum(epoch.seconds for epoch in model.history_)
+    if not hasattr(model, "weights_"):
+        return {"trained": f"{seconds:.1f} s, preset {model.preset}", "best epoch": str(model.best_epoch_)}
+    members = ", ".join(f"{name} ({weight:.1f})" for name, weight in model.weights_.items())
+    return {"trained": f"preset {model.preset}", "members and weights": members}
+
+
+def evaluate_test_rows(model: CHMCNNClassifier | CoherentEnsemble, parts: Parts, call: Invocation) -> Evaluation | None:
     """Evaluate a model on the test rows; None if there are none, or none has a class that is evaluated."""
     from chmcnn.evaluation import evaluate
     from chmcnn.metrics import information_content

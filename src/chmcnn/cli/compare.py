@@ -102,7 +102,7 @@ def compare(
 
     from chmcnn import comparison
     from chmcnn._io.strict_json import dumps
-    from chmcnn.baselines import SYSTEMS
+    from chmcnn.ensemble import SYSTEMS
     from chmcnn.report.comparison_page import page
     from chmcnn.report.comparison_terminal import ComparisonDisplay, print_comparison
 

@@ -11,8 +11,12 @@ from chmcnn.cli import _data, _output, _stream
 from chmcnn.cli._groups import expand_groups
 from chmcnn.cli._options import ComputeOptions, DataOrFiles, Invocation
 from chmcnn.cli._settings import TrainingOptions
+from chmcnn.errors import ChmcnnError
+from chmcnn.settings import ENSEMBLES
 
 if TYPE_CHECKING:
+    from chmcnn import CHMCNNClassifier, CoherentEnsemble, Hierarchy
+    from chmcnn._typing import JSONValue
     from chmcnn.datasets import Table
 
 
@@ -30,13 +34,14 @@ def train(  # noqa: PLR0913 -- a group of options each
 ) -> None:
     """Train a model, test it on rows that it has not seen, and write it with a report.
 
-    The training saves its state beside the model folder: after an interrupt, the same command resumes it.
+    The training saves its state beside the model folder: after an interrupt, the same command resumes it. An ensemble
+    resumes its network; its other members, which take far less time, are trained again.
 
     [bold]Examples[/bold]
 
     chmcnn train digits -o model/
 
-    chmcnn train cellcycle_FUN -o model/ --preset paper
+    chmcnn train cellcycle_FUN -o model/ --preset best
 
     chmcnn train my.csv --hierarchy edges.csv -o model/ --id-column name
 
@@ -48,11 +53,11 @@ def train(  # noqa: PLR0913 -- a group of options each
 
     chmcnn train big/*.parquet --stream --hierarchy edges.csv --test test.parquet
     """
-    from chmcnn.classifier import CHMCNNClassifier
-
     output.check()
     stream.check(data)
     settings, name = training.settings(), data[0]
+    if stream.stream and settings.get("preset") in ENSEMBLES:
+        raise ChmcnnError(f"--preset {settings['preset']} needs all rows in memory, but --stream reads some at a time.")
     rows = stream.open(data, table) if stream.stream else None
     if rows is not None:
         parts = _stream.describe(rows, hold_out, table)
@@ -66,9 +71,9 @@ def train(  # noqa: PLR0913 -- a group of options each
     if rows is None:
         _notify_unseen(parts.train, call)
     state = output.output.with_name(f".{output.output.name}.training")
-    model = CHMCNNClassifier(
+    model = _create_model(
         hierarchy,
-        **settings,
+        settings,
         path_separator=table.path_separator,
         evaluated=parts.evaluated,
         device=compute.device,
@@ -90,6 +95,19 @@ def train(  # noqa: PLR0913 -- a group of options each
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
         output.print(evaluation)
+
+
+def _create_model(
+    hierarchy: Hierarchy, settings: dict[str, JSONValue], **given: JSONValue
+) -> CHMCNNClassifier | CoherentEnsemble:
+    """Return a network, or an ensemble, to whose network all settings go that an ensemble does not have."""
+    from chmcnn import CHMCNNClassifier, CoherentEnsemble
+
+    if settings.get("preset") not in ENSEMBLES:
+        return CHMCNNClassifier(hierarchy, **settings, **given)
+    own = {name: value for name, value in settings.items() if name in CoherentEnsemble().get_params(deep=False)}
+    network = {name: value for name, value in settings.items() if name not in own}
+    return CoherentEnsemble(hierarchy, **own, network_settings=network or None, **given)
 
 
 def _notify_unseen(table: Table, call: Invocation) -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._wording import nearest
-from chmcnn.baselines import SYSTEMS
 from chmcnn.comparison._checks import refuse_interactive, refuse_small, refuse_undefined
 from chmcnn.comparison._grid import Execution, iterate_results
 from chmcnn.comparison._runs import PlannedRun, RunSpec
 from chmcnn.comparison._splits import Source
 from chmcnn.comparison._summary import Comparison, summarise
 from chmcnn.comparison._systems import System, find_system
+from chmcnn.ensemble import SYSTEMS
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.metrics import Measure, find_measures
 

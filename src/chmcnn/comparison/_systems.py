@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from chmcnn._io import user_code
 from chmcnn._wording import nearest
-from chmcnn.baselines import SYSTEMS, Coherent
+from chmcnn.baselines import Coherent
+from chmcnn.ensemble import SYSTEMS
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier
 

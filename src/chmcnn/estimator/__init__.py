@@ -1,17 +1,20 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
 from chmcnn.estimator._base import HierarchicalClassifier
+from chmcnn.estimator._calibration import CalibrationMethod
 from chmcnn.estimator._explain import Explanation
-from chmcnn.estimator._model_files import read_system, save_model
+from chmcnn.estimator._model_files import describe_model, read_system, rebuild_model, save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._parameters import NetworkLike
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
+from chmcnn.estimator._transformer_files import load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
 
 __all__ = [
     "PRESETS",
+    "CalibrationMethod",
     "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
@@ -23,6 +26,9 @@ __all__ = [
     "RankedClass",
     "Ranker",
     "Threshold",
+    "describe_model",
+    "load_transformer",
     "read_system",
+    "rebuild_model",
     "save_model",
 ]

@@ -127,12 +127,30 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
             raise
         return self
 
+    def fit_scored(self, X: Features, y: LabelsLike, validation_data: Features = None) -> ScoresLike | None:
+        """Train as `fit` does, but learn nothing from the validation scores: an ensemble does this with its members.
+
+        Returns
+        -------
+        Coherent scores of the validation rows, by a model that was not trained on them: a matrix, or blocks of its
+        rows. None without validation rows, and for a system that has no such scores.
+        """
+        _, scores = self._fit_table(X, y, validation_data)
+        self._learn_held_out(None, None)
+        return scores
+
     def _fit(self, X: Features, y: LabelsLike, validation_data: Features) -> None:
+        self._learn_held_out(*self._fit_table(X, y, validation_data))
+
+    def _fit_table(
+        self, X: Features, y: LabelsLike, validation_data: Features
+    ) -> tuple[Rows | None, ScoresLike | None]:
+        """Train on rows in memory; return the validation rows and their scores."""
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         labels = self._check(X, y)
         train, valid = self._split(X, labels, validation_data)
         self._require_validation_rows(valid)
-        self._learn_held_out(valid, self._learn(train, valid))
+        return valid, self._learn(train, valid)
 
     # Scoring
 

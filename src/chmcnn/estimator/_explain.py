@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from chmcnn._typing import JSONValue
     from chmcnn.hierarchy import Hierarchy
 
 
@@ -21,6 +22,19 @@ class Reason(NamedTuple):
     name: str
     score: float
     delegate: str
+    members: dict[str, float] | None = None  # scores of the members of an ensemble
+    disagreement: float | None = None  # of the members
+
+    def facts(self) -> dict[str, JSONValue]:
+        """Return what is known, as JSON values."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+    def describe_members(self) -> str:
+        """Return what the members of an ensemble say; nothing for another model."""
+        if self.members is None:
+            return ""
+        said = ", ".join(f"{name} {score:.3f}" for name, score in self.members.items())
+        return f"  ({said}; disagreement {self.disagreement:.3f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +52,25 @@ class Explanation:
         """Draw the predicted part as a tree, with a class that has several parents below the first."""
         return "\n".join(self._lines()) or "no class reaches its threshold"
 
-    def facts(self) -> list[dict[str, str | float]]:
+    def add_members(
+        self, scores: Mapping[str, NDArray[np.floating]], disagreement: NDArray[np.floating]
+    ) -> Explanation:
+        """Return the explanation with the scores (classes,) of the members of an ensemble, and their disagreement."""
+        places = [self.hierarchy.index(reason.name) for reason in self.reasons]
+        reasons = (
+            reason._replace(
+                members={name: float(values[at]) for name, values in scores.items()},
+                disagreement=float(disagreement[at]),
+            )
+            for at, reason in zip(places, self.reasons, strict=True)
+        )
+        return Explanation(self.hierarchy, tuple(reasons))
+
+    def facts(self) -> list[dict[str, JSONValue]]:
         """Return the reasons as JSON values, with the title of each class that has one."""
         titles = self.hierarchy.titles
         return [
-            reason._asdict() | ({"title": titles[reason.name]} if reason.name in titles else {})
+            reason.facts() | ({"title": titles[reason.name]} if reason.name in titles else {})
             for reason in self.reasons
         ]
 
@@ -58,7 +86,7 @@ class Explanation:
             shown.add(name)
             reason = reasons[name]
             note = "" if reason.delegate == name else f"  delegates to {self.hierarchy.describe(reason.delegate)}"
-            yield f"{'  ' * depth}{self.hierarchy.describe(name)}  {reason.score:.3f}{note}"
+            yield f"{'  ' * depth}{self.hierarchy.describe(name)}  {reason.score:.3f}{note}{reason.describe_members()}"
             children = [child for child in self.hierarchy.children(name) if child in reasons]
             stack.extend((child, depth + 1) for child in reversed(children))
 

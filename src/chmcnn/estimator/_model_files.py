@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from sklearn.base import clone
@@ -43,6 +43,7 @@ _NOT_STORED = {
     "network",
     "device",
     "evaluated",
+    "members",
     "path_separator",
     "preprocess",
     "random_state",
@@ -87,19 +88,41 @@ def save_model(
 def _write(model: HierarchicalClassifier, folder: Path) -> None:
     from safetensors.torch import save
 
-    tensors = model.learned_tensors()
-    tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
-    tensors |= held_out_tensors(model)
-    tensors["evaluated"] = torch.tensor(model.evaluated_)
-    tensors |= preprocessing_tensors(model)
-    content = save(tensors)
-    facts: dict[str, Any] = {
+    described = describe_model(model)
+    content = save(described.tensors)
+    facts = {
         "format": _FORMAT,
         "version": _VERSION,
         "chmcnn": __version__,
         "torch": str(torch.__version__),
         "sha256": hashlib.sha256(content).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
+        **described.facts,
+    }
+    if described.transformer is not None:
+        facts[_DIGEST_OF_TRANSFORMER] = hashlib.sha256(described.transformer).hexdigest()
+        (folder / _TRANSFORMER).write_bytes(described.transformer)
+    facts["digest"] = _digest(facts)
+    (folder / _TENSORS).write_bytes(content)
+    (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
+
+
+class Described(NamedTuple):
+    """What a model file has of a model, beside its hierarchy."""
+
+    facts: dict[str, Any]
+    tensors: dict[str, torch.Tensor]
+    transformer: bytes | None = None  # of the user, by skops
+
+
+def describe_model(model: HierarchicalClassifier) -> Described:
+    """Return what a model file has of a model."""
+    tensors = model.learned_tensors()
+    tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
+    tensors |= held_out_tensors(model)
+    tensors["evaluated"] = torch.tensor(model.evaluated_)
+    tensors |= preprocessing_tensors(model)
+    facts: dict[str, Any] = {
         "path separator": model.path_separator,
         "system": type(model).__name__,
         "settings": {name: getattr(model, name) for name in _list_stored(model)}
@@ -109,13 +132,9 @@ def _write(model: HierarchicalClassifier, folder: Path) -> None:
         **describe_preprocessing(model),
         **model.learned_facts(),
     }
-    if not model.streamed_ and isinstance(model.preprocessor_, CustomPreprocessor):
-        transformer = dump_transformer(model.preprocessor_.transformer_)
-        facts[_DIGEST_OF_TRANSFORMER] = hashlib.sha256(transformer).hexdigest()
-        (folder / _TRANSFORMER).write_bytes(transformer)
-    facts["digest"] = _digest(facts)
-    (folder / _TENSORS).write_bytes(content)
-    (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
+    if model.streamed_ or not isinstance(model.preprocessor_, CustomPreprocessor):
+        return Described(facts, tensors)
+    return Described(facts, tensors, dump_transformer(model.preprocessor_.transformer_))
 
 
 def _list_stored(model: HierarchicalClassifier) -> list[str]:
@@ -144,24 +163,38 @@ def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Mode
         raise ModelError("the model has a custom network; pass network=, as for training", path)
     transformer = _read_transformer(path, facts)
     try:
-        stored = facts["settings"]
-        settings = {name: stored[name] for name in _list_stored(cls()) if name in stored}  # older models have fewer
-        model = cls(
-            Hierarchy.from_json(json.dumps(facts["hierarchy"])),
-            evaluated=tensors["evaluated"].numpy(),
-            random_state=facts["seed"],
-            path_separator=facts.get("path separator", "/"),
-            preprocess=stored["preprocess"] if transformer is None else clone(transformer),
-            **settings,
-            **options,
-        )
-        model.resolve(None)
-        restore_preprocessing(model, facts, tensors, transformer)
-        model.tuned_thresholds_ = _restore_thresholds(model, tensors)
-        restore_held_out(model, tensors)
-        model.restore(facts, tensors)
+        hierarchy = Hierarchy.from_json(json.dumps(facts["hierarchy"]))
+        return rebuild_model(cls, hierarchy, facts, tensors, transformer=transformer, options=options)
     except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
         raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None
+
+
+def rebuild_model(
+    cls: type[Model],
+    hierarchy: Hierarchy,
+    facts: Mapping[str, Any],
+    tensors: dict[str, torch.Tensor],
+    *,
+    transformer: Transformer | None,
+    options: Mapping[str, Any],
+) -> Model:
+    """Return the model that `describe_model` described; options are parameters that it does not have."""
+    stored = facts["settings"]
+    settings = {name: stored[name] for name in _list_stored(cls()) if name in stored}  # older models have fewer
+    model = cls(
+        hierarchy,
+        evaluated=tensors["evaluated"].numpy(),
+        random_state=facts["seed"],
+        path_separator=facts.get("path separator", "/"),
+        preprocess=stored["preprocess"] if transformer is None else clone(transformer),
+        **settings,
+        **options,
+    )
+    model.resolve(None)
+    restore_preprocessing(model, facts, tensors, transformer)
+    model.tuned_thresholds_ = _restore_thresholds(model, tensors)
+    restore_held_out(model, tensors)
+    model.restore(facts, tensors)
     return model
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from chmcnn.settings import check, choice
+from chmcnn.errors import ChmcnnError
+from chmcnn.settings import ENSEMBLES, check, choice
 from chmcnn.training import Settings
 
 if TYPE_CHECKING:
@@ -83,4 +84,6 @@ PRESETS: dict[str, Preset] = {
 
 def find_preset(name: str, presets: Mapping[str, Preset] = PRESETS) -> Preset:
     """Return a preset by name."""
+    if name in ENSEMBLES:
+        raise ChmcnnError(f"preset is {name!r}, which is an ensemble: use chmcnn.CoherentEnsemble(preset={name!r}).")
     return presets[check("preset", name, choice(*presets))]

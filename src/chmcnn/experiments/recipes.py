@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from chmcnn.experiments.context import Context
 
-Recipe = Literal["default", "paper"]
+Recipe = Literal["default", "paper", "best"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)
+ENSEMBLE = "best"
+"""The system of the recipe ``"best"``, in place of a network."""
 RECONSTRUCTED = " (reconstructed train)"
 """Suffix of the name of a data set whose train file is not the benchmark's."""
 
@@ -36,7 +38,8 @@ class Benchmark:
     datasets
         Names of data sets.
     recipe
-        ``"default"``, or ``"paper"`` for batches of 4 and the paper's settings for each data set.
+        ``"default"``, ``"paper"`` for batches of 4 and the paper's settings for each data set, or ``"best"`` for the
+        ensemble of that name.
     seeds
         Number of runs per data set, with seeds from 0.
     reconstructed
@@ -51,14 +54,14 @@ class Benchmark:
 
 
 def options(recipe: Recipe, dataset: str) -> dict[str, Any]:
-    """Return the parameters of a system: none for the default recipe; the paper's preset and settings for the other.
+    """Return the parameters of a system: the paper's preset and settings for its recipe, none for the others.
 
     >>> options("paper", "spo_FUN")
     {'preset': 'paper', 'widths': [250, 250], 'learning_rate': 0.0001}
     """
     if recipe not in RECIPES:
         raise ChmcnnError(f"recipe is {recipe!r}; expected one of {', '.join(map(repr, RECIPES))}.")
-    if recipe == "default":
+    if recipe != "paper":
         return {}
     settings: dict[str, float] = published.inference().T.to_dict()[plain(dataset)]
     width = int(settings["hidden units"])
@@ -138,7 +141,7 @@ def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     table = comparison.collect(folder).dropna(subset="auprc")
     if table.empty:
         return None
-    table.insert(0, "recipe", [parameters.get("preset", "default") for parameters in table["options"]])
+    table.insert(0, "recipe", [_find_recipe(*row) for row in zip(table["system"], table["options"], strict=True)])
     for row in table.to_dict("records"):
         spec = comparison.RunSpec(row["dataset"], row["system"], row["options"], row["seed"])
         _refuse_others(spec, row["recipe"], systems, folder)
@@ -146,6 +149,11 @@ def collect(folder: Path, systems: Collection[str]) -> pd.DataFrame | None:
     return table.sort_values(
         by=["dataset", "seed"], key=lambda column: column.map(lambda value: order.get(plain(str(value)), value))
     ).reset_index(drop=True)
+
+
+def _find_recipe(system: str, parameters: dict[str, Any]) -> str:
+    preset: str = parameters.get("preset", "default")
+    return "best" if system == ENSEMBLE else preset
 
 
 def _refuse_others(spec: comparison.RunSpec, recipe: Recipe, systems: Collection[str], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Table 2 of the paper: AU(PRC) on the test rows of the 20 data sets, by the default recipe and by the paper's."""
+"""Table 2 of the paper: AU(PRC) on the test rows of the 20 data sets, by each of our recipes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SYSTEM = "C-HMCNN"
 NEAR = 0.005
 """Largest difference of a mean by the paper's recipe from the published result."""
 BELOW = 0.003
-"""Largest amount by which a mean by the default recipe may be below it."""
+"""Largest amount by which a mean by another recipe may be below it."""
 
 
-_NAMES = {"default": "default recipe", "paper": "paper's recipe"}
-_COLOURS = {"default": "#d9822b", "paper": "#3b6fa0"}
+_NAMES = {"default": "default recipe", "paper": "paper's recipe", "best": "best recipe"}
+_COLOURS = {"default": "#d9822b", "paper": "#3b6fa0", "best": "#4c9a5a"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,18 +53,18 @@ class Table2:
 
 
 def run(context: Context, benchmark: Benchmark) -> dict[str, str]:
-    """Train and test C-HMCNN on each data set, and store each run in a file.
+    """Train and test C-HMCNN, or the ensemble, on each data set, and store each run in a file.
 
     Returns
     -------
     Data sets without a result, because their files are not available, with the reason.
     """
-    return recipes.run(context, benchmark, [SYSTEM])
+    return recipes.run(context, benchmark, [recipes.ENSEMBLE if benchmark.recipe == "best" else SYSTEM])
 
 
 def collect(folder: Path) -> Table2 | None:
     """Read the results in a folder; return None if there are none."""
-    runs = recipes.collect(folder / "runs", [SYSTEM])
+    runs = recipes.collect(folder / "runs", [SYSTEM, recipes.ENSEMBLE])
     if runs is None:
         return None
     summary = recipes.means(runs, "auprc").drop(columns="system")
@@ -86,8 +86,9 @@ def section(result: Table2) -> Section:
         title="Table 2: AU(PRC) on 20 data sets",
         text="Each network is trained on the training rows with early stopping on the validation rows, refitted on "
         "both, and tested on the test rows. The paper's recipe uses batches of 4 and the published width and learning"
-        " rate of each data set; the default recipe is that of CHMCNNClassifier. A data set with a reconstructed "
-        "train file differs from the paper's, whose file is not available; no statistic includes it. The authors' "
+        " rate of each data set; the default recipe is that of CHMCNNClassifier, the best recipe that of "
+        "CoherentEnsemble, whose members are refitted as the network is. A data set with a reconstructed train file "
+        "differs from the paper's, whose file is not available; no statistic includes it. The authors' "
         "program uses other settings than the paper for expr_FUN (1,250 units), expr_GO and seq_GO (learning rate "
         "1e-4).",
         command=recipes.commands(result.runs),
@@ -124,7 +125,7 @@ def _check(result: Table2, recipe: str) -> Check:
         f"{len(chosen) - len(short)} of {len(chosen)} data sets, {recipes.seeds(chosen)}",
         not short,
         f"not on {', '.join(short)}: see the table of missed targets" if short else "",
-        goal=recipe == "default",
+        goal=recipe != "paper",
     )
 
 
@@ -220,7 +221,7 @@ def _draw(result: Table2, used: list[Recipe]) -> Figure:
             chosen["difference"],
             places,
             xerr=chosen["deviation"].fillna(0),
-            fmt="os"[number],
+            fmt="os^"[number],
             color=_COLOURS[recipe],
             markersize=4.5,
             linewidth=1,
@@ -232,5 +233,5 @@ def _draw(result: Table2, used: list[Recipe]) -> Figure:
     axis.set_axisbelow(True)
     axis.spines[["top", "right", "left"]].set_visible(False)
     axis.tick_params(left=False, labelsize=9)
-    figure.legend(loc="outside upper right", ncols=2, fontsize=9, frameon=False)
+    figure.legend(loc="outside upper right", ncols=3, fontsize=9, frameon=False)
     return figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chmcnn import _wording
 from chmcnn.datasets.catalogue import catalogue
-from chmcnn.errors import DatasetError
+from chmcnn.errors import ChmcnnError, DatasetError
 from chmcnn.experiments import published, recipes
 from chmcnn.experiments.section import Check, Section, SectionTable, Value
 
@@ -43,6 +43,8 @@ def run(context: Context, benchmark: Benchmark) -> dict[str, str]:
     for name in benchmark.datasets:
         if name not in DATASETS:
             raise DatasetError(f"Table 3 has no data set {name!r}; it has {', '.join(DATASETS)}.")
+    if benchmark.recipe == "best":
+        raise ChmcnnError("Table 3 compares the losses of one network; use the recipe 'default' or 'paper'.")
     return recipes.run(context, benchmark, SYSTEMS)
 
 

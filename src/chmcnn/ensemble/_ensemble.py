@@ -1,0 +1,360 @@
+"""`CoherentEnsemble`: the weighted mean of coherent members, which is coherent."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from chmcnn.ensemble import _files
+from chmcnn.ensemble._checks import Checks
+from chmcnn.ensemble._members import Member, checkpoint_folder, fit_members, name_members, prepare
+from chmcnn.ensemble._presets import choose_members
+from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
+from chmcnn.ensemble._weights import Cells, check_weights
+from chmcnn.errors import ChmcnnError
+from chmcnn.estimator import HierarchicalClassifier
+from chmcnn.settings import ABOVE_ZERO, ENSEMBLES, check, choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+    from torch import Tensor
+
+    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
+    from chmcnn.ensemble._members import MemberLike
+    from chmcnn.estimator import CalibrationMethod, Explanation, Ranked, Ranker, Threshold
+    from chmcnn.hierarchy import Hierarchy
+    from chmcnn.training import Epoch, Rows
+
+LEAST_ROWS = 30
+"""Validation rows that weights are chosen by; with fewer, all members have the same weight."""
+_CELLS = 1 << 22
+"""Scores of one member that are computed at once where not all are kept."""
+_CHECKED_ROWS = 100
+"""Training rows whose scores are checked where there are no validation rows."""
+
+
+class CoherentEnsemble(HierarchicalClassifier):
+    """The weighted mean of coherent members: networks, kernel ridge, trees, neighbours, or systems of your own.
+
+    All members are trained on the same rows, which are preprocessed once. Each scores the validation rows before it is
+    trained on them. The weights are those with the best AU(PRC) of the mean of these scores. A member of weight 0 is
+    dropped.
+
+    Parameters
+    ----------
+    hierarchy
+        The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
+    preset
+        The members, if ``members`` is None. ``"best"`` is the most accurate: the network with kernel ridge and extra
+        trees on a table, with smoothed neighbours and a linear model on sparse features. ``"fast"`` takes the least
+        time: see `docs/guides/ensembles.md`.
+    members
+        Estimators, or pairs of a name and an estimator: any system of `chmcnn.baselines`, one of your own, or
+        ``Coherent(classifier)`` for a classifier of scikit-learn. They get hierarchy, mask of classes and seed from the
+        ensemble, and preprocessed features; a transformer of a member is applied to these.
+    weights
+        ``"validation"`` chooses them, in steps of 0.2 and then 0.1; ``"equal"``; or one number for each member.
+    network_settings
+        Settings of the network of the preset, by name, such as ``{"epochs": 50}``.
+    incoherent
+        What to do with a member whose scores contradict the hierarchy: ``"refuse"`` it, or ``"correct"`` its scores by
+        the maximum over descendants.
+    n_jobs
+        Number of members to train at once, which share the threads of torch; by default one for each thread. Networks
+        take turns.
+    validation, threshold, calibration, preprocess, path_separator, evaluated, device, random_state
+        See `chmcnn.CHMCNNClassifier`.
+    checkpoint
+        Folder for the states of networks in training. An interrupted training resumes from it: a network goes on where
+        it was, and the other members, which take far less time, are trained again.
+    verbose
+        Whether to show progress and notices.
+
+    Attributes
+    ----------
+    members_ : dict
+        The fitted members by name, without those of weight 0.
+    weights_ : dict
+        Their weights.
+    validation_scores_ : dict
+        AU(PRC) on the validation rows of each member alone, also of those that were dropped.
+    best_score_ : float
+        AU(PRC) of the ensemble on the validation rows, on which its weights were chosen; NaN without them.
+    notice_ : str
+        What is not as it was asked for: members that stepped aside, weights that could not be chosen.
+
+    Examples
+    --------
+    >>> from chmcnn import CHMCNNClassifier
+    >>> from chmcnn.baselines import ClusEns
+    >>> from chmcnn.datasets.synthetic import learnable
+    >>> data = learnable(rows=400, features=8, classes=15, depth=3, noise=0.3)
+    >>> members = [("network", CHMCNNClassifier(epochs=5)), ("trees", ClusEns(n_estimators=5))]
+    >>> model = CoherentEnsemble(data.hierarchy, members=members, random_state=0).fit(data.train.X, data.train.Y)
+    >>> round(sum(model.weights_.values()), 6)
+    1.0
+    >>> len(data.hierarchy.violations(model.predict_proba(data.test.X)))
+    0
+    """
+
+    members_: dict[str, HierarchicalClassifier]
+    weights_: dict[str, float]
+    validation_scores_: dict[str, float]
+    best_score_: float
+    notice_: str = ""
+
+    def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        preset: Literal["best", "fast"] = "best",
+        members: Sequence[MemberLike] | None = None,
+        weights: Literal["validation", "equal"] | Sequence[float] = "validation",
+        network_settings: Mapping[str, JSONValue] | None = None,
+        incoherent: Literal["refuse", "correct"] = "refuse",
+        n_jobs: int | None = None,
+        validation: float = 0.2,
+        threshold: Threshold = 0.5,
+        calibration: CalibrationMethod | None = None,
+        preprocess: bool | Transformer = True,
+        path_separator: str = "/",
+        evaluated: ArrayLike | None = None,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        checkpoint: str | Path | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            hierarchy,
+            validation=validation,
+            threshold=threshold,
+            calibration=calibration,
+            preprocess=preprocess,
+            path_separator=path_separator,
+            evaluated=evaluated,
+            random_state=random_state,
+        )
+        self.preset = preset
+        self.members = members
+        self.weights = weights
+        self.network_settings = network_settings
+        self.incoherent = incoherent
+        self.n_jobs = n_jobs
+        self.device = device
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    # Training
+
+    def resolve(self, y: LabelsLike) -> None:
+        """Check the parameters, and set the attributes that follow from them and from the labels."""
+        check("preset", self.preset, choice(*ENSEMBLES))
+        check("incoherent", self.incoherent, choice("refuse", "correct"))
+        if isinstance(self.weights, str):
+            check("weights", self.weights, choice("validation", "equal"))
+        if self.n_jobs is not None:
+            check("n_jobs", self.n_jobs, ABOVE_ZERO)
+        if self.members is not None:
+            name_members(self.members)
+        if self.members is not None and self.network_settings:
+            raise ChmcnnError("network_settings are for the network of a preset, but members= replaces the preset.")
+        super().resolve(y)
+
+    def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
+        chosen = self._choose_members(train)
+        given = None if isinstance(self.weights, str) else check_weights(self.weights, len(chosen))
+        if given is not None:
+            chosen, given = [chosen[at] for at in np.flatnonzero(given)], given[given > 0]
+        members = [prepare(member, self._list_given(number, member, valid)) for number, member in enumerate(chosen)]
+        if given is not None:
+            for member in members:
+                member.optional = False  # the user counts on it
+        notices = fit_members(members, train, valid, self.n_jobs)
+        members = [member for member in members if not member.stepped_aside]
+        shares = self._share(members, valid, notices) if given is None else given
+        weights = self._weigh(members, train, valid, shares)
+        kept = [members[at] for at in np.flatnonzero(weights)]
+        self.members_ = {member.name: member.model for member in kept}
+        self.weights_ = dict(zip(self.members_, weights[weights > 0].tolist(), strict=True))
+        self.notice_ = " ".join(notices)
+        if self.notice_ and self.verbose:
+            sys.stderr.write(f"{self.notice_}\n")
+        return None if valid is None else partial(self._average_validation, kept, len(valid))
+
+    def _choose_members(self, train: Rows) -> list[Member]:
+        if self.members is not None:
+            return name_members(self.members)
+        return choose_members(self.preset, self.network_settings or {}, sparse=issparse(train.x))
+
+    def _list_given(self, number: int, member: Member, valid: Rows | None) -> dict[str, Any]:
+        """Return the parameters that a member has from the ensemble; the first member has its seed."""
+        return {
+            "hierarchy": self.hierarchy_,
+            "evaluated": self.evaluated_,
+            "random_state": (self.seed_ + number) % 2**32,
+            "preprocess": False,
+            "threshold": 0.5,
+            "calibration": None,
+            "device": self.device,
+            "checkpoint": checkpoint_folder(self.checkpoint, member),
+            "verbose": bool(self.verbose),
+            **({"validation": 0.0} if valid is None else {}),
+        }
+
+    def _share(self, members: list[Member], valid: Rows | None, notices: list[str]) -> NDArray[np.float64] | None:
+        """Return equal weights, where they are asked for or nothing else is possible; None to choose weights."""
+        rows = 0 if valid is None else len(valid)
+        equal = np.full(len(members), 1 / len(members))
+        if self.weights == "equal" or len(members) == 1:
+            return equal
+        if rows >= LEAST_ROWS:
+            return None
+        notices.append(
+            f"There are {rows} validation rows, but {LEAST_ROWS} are needed to choose weights: all members have the "
+            "same weight."
+        )
+        return equal
+
+    def _weigh(
+        self, members: list[Member], train: Rows, valid: Rows | None, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Check the scores of the members, measure them, and return the weights, which are chosen if there are none."""
+        self.validation_scores_, self.best_score_ = {}, float("nan")
+        if valid is None:
+            for member in members:
+                self._checks.check(member.model.predict_proba(train.features[:_CHECKED_ROWS]), member.name)
+            return np.ones(len(members)) if weights is None else weights
+        cells = Cells.collect(valid.y, self._iterate_validation(members, len(valid)), self.evaluated_, self.seed_)
+        alone = zip(members, np.eye(len(members)), strict=True)
+        self.validation_scores_ = {member.name: cells.measure(only) for member, only in alone}
+        weights = cells.choose_weights() if weights is None else weights
+        self.best_score_ = cells.measure(weights)
+        return weights
+
+    @property
+    def _checks(self) -> Checks:
+        return Checks(self.hierarchy_, self._correct_plain if self.incoherent == "correct" else None)
+
+    def _iterate_validation(self, members: list[Member], rows: int) -> Iterator[NDArray[np.float32]]:
+        """Yield blocks (members, rows, classes) of coherent scores of the validation rows."""
+        return iterate_together(
+            [self._checks.iterate(iterate_blocks(member.scores), member.name, rows) for member in members]
+        )
+
+    def _average_validation(self, members: list[Member], rows: int) -> Iterator[NDArray[np.float32]]:
+        """Yield blocks of the scores of the validation rows, as `predict_proba` returns them for other rows."""
+        for block in self._iterate_validation(members, rows):
+            mean = average(list(block), self._weights)
+            yield self._correct_plain(torch.from_numpy(mean)).numpy()
+
+    # Files
+
+    def learned_tensors(self) -> dict[str, Tensor]:
+        """Return what the members learned."""
+        return _files.collect_tensors(self.members_)
+
+    def learned_facts(self) -> dict[str, JSONValue]:
+        """Return the members, their weights, and how well they did on validation rows."""
+        return {
+            "members": _files.describe_members(self.members_),
+            "weights": self.weights_,
+            "own members": self.members is not None,
+            "validation scores": self.validation_scores_,
+            "best score": self.best_score_,
+            "notice": self.notice_,
+        }
+
+    def restore(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Take back the members from a model file."""
+        self.members_ = _files.rebuild_members(facts["members"], tensors, self.hierarchy_, self.device)
+        self.weights_ = {name: float(facts["weights"][name]) for name in self.members_}
+        check_weights(list(self.weights_.values()), len(self.members_))
+        if facts["own members"]:
+            self.members = [(name, clone(model)) for name, model in self.members_.items()]
+        self.validation_scores_ = dict(facts["validation scores"])
+        self.best_score_ = float("nan") if facts["best score"] is None else facts["best score"]
+        self.notice_ = str(facts["notice"])
+
+    # Predicting
+
+    def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
+        """Return the weighted mean of the members' scores (rows, classes)."""
+        return average(self._score_members(X), self._weights)
+
+    def member_scores(self, X: Features) -> dict[str, NDArray[np.float32]]:
+        """Return the coherent scores (rows, classes) of each member, by its name."""
+        return dict(zip(self.members_, self._score_members(X), strict=True))
+
+    def disagreement(self, X: Features, *, by: Literal["class", "row"] = "class") -> NDArray[np.float32]:
+        """Return how much the members disagree: the weighted standard deviation of their scores.
+
+        Parameters
+        ----------
+        X
+            Features.
+        by
+            ``"class"`` returns one number for each row and class. ``"row"`` returns their mean over the classes of a
+            row, weighted by its scores: classes that no member believes in do not count.
+        """
+        check("by", by, choice("class", "row"))
+        blocks = [
+            measure_disagreement(scores, self._weights) if by == "class" else self._measure_rows(scores)
+            for scores in self._iterate_members(X)
+        ]
+        return np.concatenate(blocks)
+
+    def iterate_disagreement(self, X: Features, ranker: Ranker) -> Iterator[tuple[int, Ranked, NDArray[np.float32]]]:
+        """Yield what `iterate_top` does, and the disagreement about each of these classes."""
+        for scores in self._iterate_members(X):
+            ranked = ranker.rank(self.correct(torch.from_numpy(average(scores, self._weights))).numpy())
+            disagreement = measure_disagreement(scores, self._weights)
+            yield len(disagreement), ranked, disagreement[ranked[0], ranked[1]]
+
+    def explain(self, X: Features, *, threshold: Threshold | None = None) -> list[Explanation]:
+        """Return the predicted part of the hierarchy for each row, with what each member says, and the disagreement.
+
+        ``threshold`` is used instead of the parameter of the model.
+        """
+        explanations = super().explain(X, threshold=threshold)
+        scores, deviation = self.member_scores(X), self.disagreement(X)
+        return [
+            explanation.add_members({name: values[row] for name, values in scores.items()}, deviation[row])
+            for row, explanation in enumerate(explanations)
+        ]
+
+    @property
+    def history_(self) -> tuple[Epoch, ...]:
+        """Result of each epoch of the first network; empty if there is none."""
+        return next((model.history_ for model in self.members_.values() if hasattr(model, "history_")), ())
+
+    @property
+    def _weights(self) -> list[float]:
+        return list(self.weights_.values())
+
+    def _measure_rows(self, scores: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+        mean = average(scores, self._weights)
+        total = (measure_disagreement(scores, self._weights) * mean).sum(axis=1)
+        return np.asarray(total / np.maximum(mean.sum(axis=1), np.finfo(np.float32).tiny))
+
+    def _iterate_members(self, X: Features) -> Iterator[list[NDArray[np.float32]]]:
+        """Yield the scores of all members for some rows at a time."""
+        size = max(1, _CELLS // len(self._require_hierarchy()))
+        return map(self._score_members, self._split_rows(X, size))
+
+    def _score_members(self, X: Features) -> list[NDArray[np.float32]]:
+        check_is_fitted(self, "members_")
+        x = self.preprocessor_.transform(X)
+        scores = [model.predict_proba(x) for model in self.members_.values()]
+        if self.incoherent == "refuse":
+            return scores
+        return [self.correct(torch.from_numpy(each)).numpy() for each in scores]

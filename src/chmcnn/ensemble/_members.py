@@ -1,0 +1,159 @@
+"""The members of an ensemble: their names, and how they are trained, each on the same preprocessed rows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from sklearn.base import clone
+
+from chmcnn._io.user_code import describe_error
+from chmcnn._workers import limit_threads
+from chmcnn.errors import ChmcnnError
+from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from chmcnn._typing import ScoresLike
+    from chmcnn.training import Rows
+
+    MemberLike = HierarchicalClassifier | tuple[str, HierarchicalClassifier]
+
+
+@dataclass(slots=True)
+class Member:
+    """An estimator of an ensemble, and its scores of the validation rows, which it was not trained on."""
+
+    name: str
+    model: HierarchicalClassifier
+    optional: bool = False  # whether an ensemble goes on without it if it refuses the rows
+    stepped_aside: str = ""  # why it did
+    scores: ScoresLike | None = None
+
+
+def name_members(members: Sequence[MemberLike]) -> list[Member]:
+    """Return the members with their names: those of their classes, numbered if there are several, unless given.
+
+    >>> from chmcnn import CHMCNNClassifier
+    >>> network = CHMCNNClassifier()
+    >>> [member.name for member in name_members([network, ("wide", network), network])]
+    ['CHMCNNClassifier 1', 'wide', 'CHMCNNClassifier 2']
+    """
+    if isinstance(members, str) or not hasattr(members, "__iter__") or not len(members):
+        raise ChmcnnError(f"members is {members!r}; expected a list of estimators, or of pairs (name, estimator).")
+    pairs = [each if isinstance(each, tuple) and len(each) == 2 else (None, each) for each in members]
+    for position, (name, model) in enumerate(pairs):
+        _check_member(position, name, model)
+    kinds = Counter(type(model).__name__ for name, model in pairs if name is None)
+    seen: Counter[str] = Counter()
+    named: list[Member] = []
+    for name, model in pairs:
+        kind = type(model).__name__
+        seen[kind] += name is None
+        number = f" {seen[kind]}" if kinds[kind] > 1 else ""
+        named.append(Member(f"{kind}{number}" if name is None else name, model))
+    _refuse_duplicates([member.name for member in named])
+    return named
+
+
+def _check_member(position: int, name: object, model: object) -> None:
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ChmcnnError(f"The name of members[{position}] is {name!r}; expected text.")
+    if not isinstance(model, HierarchicalClassifier):
+        raise ChmcnnError(
+            f"members[{position}] is of type {type(model).__name__}; expected a system, such as CHMCNNClassifier. "
+            "Wrap a scikit-learn classifier: chmcnn.baselines.Coherent(classifier)."
+        )
+
+
+def _refuse_duplicates(names: list[str]) -> None:
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ChmcnnError(f"{times} members have the name {name!r}; give each a name of its own: (name, estimator).")
+
+
+def prepare(member: Member, given: Mapping[str, Any]) -> Member:
+    """Return a copy that is not fitted, with the parameters of the ensemble: features come preprocessed."""
+    model: HierarchicalClassifier = clone(member.model)
+    names = model.get_params(deep=False)
+    own = {"preprocess": names["preprocess"]} if hasattr(names.get("preprocess"), "fit") else {}
+    seed = {} if names.get("random_state") is None else {"random_state": names["random_state"]}
+    model.set_params(**{name: value for name, value in {**given, **own, **seed}.items() if name in names})
+    return Member(member.name, model, member.optional)
+
+
+def fit_members(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> list[str]:
+    """Train all members, and return their notices."""
+    _fit_in_parallel(members, train, valid, jobs)
+    said = [(member.name, member.stepped_aside or getattr(member.model, "notice_", "")) for member in members]
+    return [f"{name}: {notice}" for name, notice in said if notice]
+
+
+def _fit_in_parallel(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> None:
+    """Train all members, some at once. Networks take turns: they share torch's random numbers."""
+    in_turn = [member for member in members if _needs_turn(member.model)]
+    lanes = [in_turn, *([member] for member in members if member not in in_turn)]
+    lanes = [lane for lane in lanes if lane]
+    threads = torch.get_num_threads()
+    workers = max(1, min(threads if jobs is None else jobs, len(lanes)))
+    fit = partial(_fit_in_turn, train=train, valid=valid)
+    if workers == 1:
+        fit([member for lane in lanes for member in lane])
+        return
+    with limit_threads(max(1, threads // workers)), ThreadPoolExecutor(workers) as executor:
+        for lane in [executor.submit(fit, lane) for lane in lanes]:
+            lane.result()
+
+
+def _needs_turn(model: HierarchicalClassifier) -> bool:
+    """Return whether a member may use torch's random numbers: a network, or a system that is not of this package."""
+    return isinstance(model, NeuralClassifier) or not type(model).__module__.startswith("chmcnn.")
+
+
+def _fit_in_turn(members: Sequence[Member], train: Rows, valid: Rows | None) -> None:
+    for member in members:
+        try:
+            member.scores = _fit(member, train, valid)
+        except ChmcnnError as error:
+            if not member.optional:
+                raise _blame(member, str(error)) from error
+            member.stepped_aside = str(error)
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            MemoryError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise _blame(member, describe_error(error)) from error
+
+
+def _blame(member: Member, reason: str) -> ChmcnnError:
+    return ChmcnnError(f"The member {member.name!r} ({type(member.model).__name__}) failed: {reason}")
+
+
+def _fit(member: Member, train: Rows, valid: Rows | None) -> ScoresLike | None:
+    """Train a member, and return its scores of the validation rows by a model that was not trained on them."""
+    if valid is None:
+        member.model.fit_scored(train.features, train.y)
+        return None
+    scores = member.model.fit_scored(train.features, train.y, (valid.features, valid.y))
+    if scores is not None:
+        return scores
+    before: HierarchicalClassifier = clone(member.model).set_params(validation=0.0)
+    before.fit_scored(train.features, train.y)
+    return before.predict_proba(valid.features)
+
+
+def checkpoint_folder(folder: str | Path | None, member: Member) -> Path | None:
+    """Return the folder of the state of one member's training."""
+    return None if folder is None else Path(folder) / re.sub(r"[^\w.+-]", "_", member.name)

@@ -1,0 +1,41 @@
+"""The members of each preset: one rule for all problems, by the form of the preprocessed features.
+
+`python -m benchmarks.ensembles` measures what each member brings, on rows held out from training and validation rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chmcnn.baselines import ExtraTrees, KernelRidge, Linear, Neighbours
+from chmcnn.classifier import CHMCNNClassifier
+from chmcnn.ensemble._members import Member
+from chmcnn.errors import ChmcnnError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from chmcnn._typing import JSONValue
+
+_MOST_PRODUCTS = 5e9
+"""Size of a problem above which the linear model steps aside: it would take longer than the network."""
+
+
+def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: bool) -> list[Member]:
+    """Return the members of a preset, not fitted; ``network`` has settings of its network.
+
+    >>> for preset in ("best", "fast"):
+    ...     [[member.name for member in choose_members(preset, {}, sparse=sparse)] for sparse in (False, True)]
+    [['network', 'ridge', 'trees'], ['network', 'neighbours', 'linear']]
+    [['ridge'], ['neighbours']]
+    """
+    if preset == "fast":
+        if network:
+            raise ChmcnnError(f"The preset 'fast' has no network: {', '.join(network)} would have no effect.")
+        return [Member("neighbours", Neighbours()) if sparse else Member("ridge", KernelRidge())]
+    others = [Member("ridge", KernelRidge()), Member("trees", ExtraTrees())]
+    if sparse:
+        others = [Member("neighbours", Neighbours()), Member("linear", Linear(most_products=_MOST_PRODUCTS))]
+    for member in others:
+        member.optional = True
+    return [Member("network", CHMCNNClassifier(**network)), *others]

@@ -1,0 +1,74 @@
+"""The presets as systems of a comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chmcnn import baselines
+from chmcnn.ensemble._ensemble import CoherentEnsemble
+from chmcnn.estimator import read_system
+
+if TYPE_CHECKING:
+    from chmcnn._typing import JSONValue
+    from chmcnn.estimator import HierarchicalClassifier, NetworkLike
+    from chmcnn.hierarchy import Hierarchy
+
+
+class _PresetEnsemble(CoherentEnsemble):
+    """An ensemble whose preset is not a parameter: a preset for all systems of a comparison is not for it."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return [name for name in super()._get_param_names() if name != "preset"]
+
+
+class BestEnsemble(_PresetEnsemble):
+    """`CoherentEnsemble` with the preset ``"best"``."""
+
+    def __init__(self, hierarchy: Hierarchy | None = None, **options: JSONValue) -> None:
+        super().__init__(hierarchy, preset="best", **options)
+
+
+class FastEnsemble(_PresetEnsemble):
+    """`CoherentEnsemble` with the preset ``"fast"``."""
+
+    def __init__(self, hierarchy: Hierarchy | None = None, **options: JSONValue) -> None:
+        super().__init__(hierarchy, preset="fast", **options)
+
+
+SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
+    **baselines.SYSTEMS,
+    "best": BestEnsemble,
+    "fast": FastEnsemble,
+}
+"""All systems by name: those of `chmcnn.baselines`, and the presets of ensembles."""
+
+
+def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> HierarchicalClassifier:
+    """Read a model of any system, or an ensemble, which its ``save`` wrote. Reading never runs code.
+
+    Parameters
+    ----------
+    path
+        The folder of the model.
+    network
+        The custom network that the model was trained with, if there was one.
+    device
+        Torch device of networks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from chmcnn import CHMCNNClassifier
+    >>> model = CHMCNNClassifier(epochs=1, random_state=0).fit([[0.0], [1.0]] * 5, ["a/b", "a/c"] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     type(load_model(f"{folder}/model")).__name__
+    'CHMCNNClassifier'
+    """
+    ensembles = {kind.__name__: kind for kind in (CoherentEnsemble, BestEnsemble, FastEnsemble)}
+    kind = ensembles.get(read_system(Path(path)))
+    if kind is not None:
+        return kind.load(path, network=network, device=device)
+    return baselines.load_model(path, network=network, device=device)

@@ -1,0 +1,179 @@
+"""`CoherentEnsemble`, with members of every kind."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
+from chmcnn.baselines import Coherent
+from chmcnn.datasets import Preprocessor
+from chmcnn.ensemble import CoherentEnsemble
+
+
+@pytest.fixture(scope="module")
+def model() -> CoherentEnsemble:
+    """An ensemble of a network and trees."""
+    return fitted()
+
+
+def test_predictions_are_the_weighted_mean_of_the_members(model: CoherentEnsemble) -> None:
+    scores = model.member_scores(DATA.test.X)
+    expected = sum(model.weights_[name] * values for name, values in scores.items())
+    assert model.predict_proba(DATA.test.X) == pytest.approx(expected, abs=1e-6)
+    assert len(DATA.hierarchy.violations(model.predict_proba(DATA.test.X))) == 0
+
+
+def test_the_ensemble_is_at_least_as_good_as_each_member_on_the_validation_rows(model: CoherentEnsemble) -> None:
+    assert set(model.validation_scores_) == {"network", "trees"}
+    assert model.best_score_ >= max(model.validation_scores_.values())
+
+
+def test_an_ensemble_of_one_network_is_that_network() -> None:
+    alone = clone(NETWORK).set_params(hierarchy=DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
+    ensemble = fitted([NETWORK])
+    assert ensemble.weights_ == {"CHMCNNClassifier": 1.0}
+    assert np.array_equal(ensemble.predict_proba(DATA.test.X), alone.predict_proba(DATA.test.X))
+    assert ensemble.best_score_ == pytest.approx(alone.best_score_, abs=1e-6)
+    assert ensemble.history_ == ensemble.members_["CHMCNNClassifier"].history_
+
+
+def test_features_are_preprocessed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    standardised = []
+    fit = Preprocessor.fit
+
+    def watched(self: Preprocessor, X: Any, y: Any = None) -> Preprocessor:
+        standardised.append(self.standardise)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(Preprocessor, "fit", watched)
+    fitted(weights="equal")
+    assert standardised.count(True) == 1
+
+
+def test_the_seed_decides_and_the_number_of_jobs_does_not() -> None:
+    several = [*MEMBERS, ("other", NETWORK)]
+    first, second = (fitted(several, n_jobs=jobs) for jobs in (1, 3))
+    assert first.weights_ == second.weights_
+    assert np.array_equal(first.predict_proba(DATA.test.X), second.predict_proba(DATA.test.X))
+    networks = [first.members_[name] for name in ("network", "other") if name in first.members_]
+    assert len({model.seed_ for model in networks}) == len(networks)
+
+
+def test_classifiers_of_scikit_learn_and_systems_of_the_user_are_members() -> None:
+    members = [("neighbours", Coherent(KNeighborsClassifier(5))), ("frequencies", Frequencies())]
+    model = fitted(members)
+    assert model.validation_scores_["neighbours"] > model.validation_scores_["frequencies"]
+    assert model.members_["neighbours"].estimator_.n_samples_fit_ == DATA.train.X.shape[0]  # all rows in the end
+
+
+def test_a_member_that_only_harms_is_dropped() -> None:
+    model = fitted([("network", CHMCNNClassifier(epochs=30)), ("upside down", Contradicting())], incoherent="correct")
+    assert list(model.members_) == ["network"]
+    assert set(model.validation_scores_) == {"network", "upside down"}
+
+
+def test_weights_may_be_given_and_a_member_without_weight_is_not_trained() -> None:
+    model = fitted([*MEMBERS, ("failing", Failing())], weights=[0.25, 0.75, 0])
+    assert model.weights_ == {"network": 0.25, "trees": 0.75}
+    assert fitted(weights="equal").weights_ == {"network": 0.5, "trees": 0.5}
+
+
+def test_too_few_rows_give_equal_weights_and_a_notice(capsys: pytest.CaptureFixture[str]) -> None:
+    model = CoherentEnsemble(DATA.hierarchy, members=MEMBERS, random_state=0, verbose=True)
+    model.fit(DATA.train.X[:50], DATA.train.Y[:50])
+    assert model.weights_ == {"network": 0.5, "trees": 0.5}
+    assert model.notice_.startswith("There are 10 validation rows, but 30 are needed to choose weights")
+    assert model.notice_ in capsys.readouterr().err
+
+
+def test_without_validation_rows_all_rows_are_trained_on() -> None:
+    model = fitted(validation=0.0)
+    assert np.isnan(model.best_score_)
+    assert model.tuned_thresholds_ == {}
+    assert "0 validation rows" in model.notice_
+
+
+def test_thresholds_are_tuned_on_the_scores_of_the_ensemble(model: CoherentEnsemble) -> None:
+    assert set(model.tuned_thresholds_) == {"tune", "hierarchical_f", "fmax"}
+    sets = model.predict_labels(DATA.test.X, threshold="hierarchical_f")
+    assert metrics.hierarchical(DATA.test.Y, DATA.hierarchy.encode(sets)).f > 0.5
+
+
+def test_members_of_a_contradiction_are_refused_or_corrected() -> None:
+    members = [("upside down", Contradicting())]
+    for options in ({}, {"validation": 0.0}):
+        with pytest.raises(ChmcnnError, match=r"'upside down' contradicts the hierarchy: .*incoherent='correct'"):
+            fitted(members, **options)
+    corrected = fitted(members, incoherent="correct")
+    for scores in (corrected.predict_proba(DATA.test.X), *corrected.member_scores(DATA.test.X).values()):
+        assert len(DATA.hierarchy.violations(scores)) == 0
+
+
+def test_a_member_that_fails_is_named_with_the_reason() -> None:
+    expected = r"The member 'mine' \(Failing\) failed: ValueError: no more numbers \(members.py, line \d+"
+    with pytest.raises(ChmcnnError, match=expected):
+        fitted([("network", NETWORK), ("mine", Failing())])
+    with pytest.raises(ChmcnnError, match=r"The member 'bad' \(CHMCNNClassifier\) failed: epochs is 0; expected"):
+        fitted([("bad", CHMCNNClassifier(epochs=0)), ("trees", TREES)])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"preset": "worst"}, "preset is 'worst'; expected 'best' or 'fast'"),
+        ({"members": []}, r"members is \[\]; expected a list of estimators"),
+        ({"members": "network"}, "members is 'network'; expected a list"),
+        (
+            {"members": [KNeighborsClassifier()]},
+            r"members\[0\] is of type KNeighborsClassifier.*Coherent\(classifier\)",
+        ),
+        ({"members": [("a", NETWORK), ("a", TREES)]}, "2 members have the name 'a'"),
+        ({"members": [(3, NETWORK)]}, r"The name of members\[0\] is 3; expected text"),
+        ({"members": MEMBERS, "weights": "best"}, "weights is 'best'; expected 'validation' or 'equal'"),
+        ({"members": MEMBERS, "weights": [1.0]}, "there are 2 members"),
+        ({"members": MEMBERS, "weights": [0.5, 0.6]}, "whose sum is 1"),
+        ({"members": MEMBERS, "incoherent": "ignore"}, "incoherent is 'ignore'"),
+        ({"members": MEMBERS, "n_jobs": 0}, "n_jobs is 0; expected an integer, 1 or more"),
+        ({"members": MEMBERS, "network_settings": {"epochs": 3}}, "members= replaces the preset"),
+        (
+            {"preset": "fast", "network_settings": {"epochs": 3}},
+            "The preset 'fast' has no network: epochs would have no effect",
+        ),
+    ],
+)
+def test_wrong_parameters_are_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ChmcnnError, match=reason):
+        CoherentEnsemble(DATA.hierarchy, **options).fit(DATA.train.X, DATA.train.Y)
+
+
+def test_disagreement_is_an_uncertainty_of_classes_and_of_rows(model: CoherentEnsemble) -> None:
+    by_class, by_row = model.disagreement(DATA.test.X), model.disagreement(DATA.test.X, by="row")
+    assert by_class.shape == DATA.test.Y.shape
+    assert by_row.shape == (DATA.test.X.shape[0],)
+    assert (by_row <= by_class.max(axis=1)).all()
+    first, second = model.member_scores(DATA.test.X).values()
+    share = np.sqrt(model.weights_["network"] * model.weights_["trees"])
+    assert by_class == pytest.approx(share * np.abs(first - second), abs=1e-5)
+
+
+def test_an_explanation_says_which_member_said_what(model: CoherentEnsemble) -> None:
+    explanation = model.explain(DATA.test.X[:1])[0]
+    reason = explanation.reasons[0]
+    assert set(reason.members or ()) == set(model.weights_)
+    assert reason.score == pytest.approx(
+        sum(model.weights_[name] * said for name, said in (reason.members or {}).items())
+    )
+    assert f"(network {(reason.members or {})['network']:.3f}, trees" in str(explanation)
+    assert explanation.facts()[0]["disagreement"] == reason.disagreement
+
+
+def test_a_killed_training_goes_on_with_the_state_of_its_networks(tmp_path: Any) -> None:
+    with pytest.raises(ChmcnnError, match="failed"):
+        fitted([*MEMBERS, ("failing", Failing())], checkpoint=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["network"]
+    resumed = fitted(checkpoint=tmp_path)
+    assert np.array_equal(resumed.predict_proba(DATA.test.X), fitted().predict_proba(DATA.test.X))
