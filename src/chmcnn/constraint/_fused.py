@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from chmcnn.constraint import _delegates
+from chmcnn.constraint._loss_by_level import loss_by_level
 from chmcnn.constraint._threads import all_blocks
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _LARGEST = torch.finfo(torch.float32).max
 
 if _delegates.is_compiled():
-    loss_and_gradient = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
+    compiled_loss = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
 
 
 def fused_loss(
@@ -55,35 +56,45 @@ def fused_loss(
         return None
     if not counted:
         return None
-    gradient = torch.empty_like(values)
-    classes = values.shape[-1]
-    rows = values.numel() // classes
-    losses = array("d", bytes(8 * rows))  # of the blocks, at the place of their first row
-    compute = partial(
-        loss_and_gradient(),
-        values.data_ptr(),
-        labels.data_ptr(),
-        labels.dtype == torch.float32,
-        weights.data_ptr(),
-        hierarchy.narrow.data_ptr(),
-        1 / (rows * counted) if mean else 1.0,
-        gradient.data_ptr(),
-        losses.buffer_info()[0],
-    )
-    is_valid = all_blocks(compute, rows, classes)
-    loss: Tensor = _KnownGradient.apply(logits, sum(losses), gradient, differentiable)  # type: ignore[no-untyped-call]
-    return loss, is_valid and are_labels
+    factor = values.shape[-1] / (values.numel() * counted) if mean else 1.0
+    compute = _compute_compiled if _delegates.is_compiled() else loss_by_level
+    loss, gradient, is_valid = compute(values, labels, weights, hierarchy, factor)
+    if not (is_valid or _delegates.is_compiled()):
+        return None
+    result: Tensor = _KnownGradient.apply(logits, loss, gradient, differentiable)  # type: ignore[no-untyped-call]
+    return result, is_valid and are_labels
 
 
 def _is_available(logits: Tensor) -> bool:
     return (
-        _delegates.is_compiled()
-        and logits.device.type == "cpu"
+        logits.device.type == "cpu"
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
         and forward_ad.unpack_dual(logits).tangent is None
     )
+
+
+def _compute_compiled(
+    logits: Tensor, labels: Tensor, weights: Tensor, hierarchy: IndexedHierarchy, factor: float
+) -> tuple[float, Tensor, bool]:
+    """Return the loss of all rows, its gradient, both times ``factor``, and whether logits and labels are valid."""
+    classes = logits.shape[-1]
+    rows = logits.numel() // classes
+    gradient, losses = torch.empty_like(logits), array("d", bytes(8 * rows))
+    compute = partial(
+        compiled_loss(),
+        logits.data_ptr(),
+        labels.data_ptr(),
+        labels.dtype == torch.float32,
+        weights.data_ptr(),
+        hierarchy.narrow.data_ptr(),
+        factor,
+        gradient.data_ptr(),
+        losses.buffer_info()[0],
+    )
+    is_valid = all_blocks(compute, rows, classes)
+    return sum(losses), gradient, is_valid
 
 
 def _in_memory(tensor: Tensor) -> Tensor:

@@ -89,16 +89,19 @@ class IndexedHierarchy(torch.nn.Module):
         return torch.from_numpy(np.concatenate((sizes, ranks, parents, children, inner), dtype=np.int32))
 
     @cached_property
+    def inner(self) -> Tensor:
+        """The classes with children."""
+        return torch.from_numpy(np.unique(self.arrays["edge_parents"]))
+
+    @cached_property
     def ones(self) -> Tensor:
         """The weights of the classes, if none are given, for the compiled loop."""
         return torch.ones(len(self.classes))
 
     def levels(self, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the parents of each level, as an index into a (classes, rows) tensor, and its children."""
-        start = 0
-        for size in self.level_sizes:
-            level = slice(start, start := start + size)
-            yield self.edge_parents[level, None].expand(-1, rows), self.edge_children[level]
+        """Return the parents of each level, as an index into a (classes, rows) tensor, and its children."""
+        parents = self.edge_parents[:, None].expand(-1, rows).split(self.level_sizes)
+        return zip(parents, self.edge_children.split(self.level_sizes), strict=True)
 
     def _copy_to(self, device: torch.device) -> None:
         for name, array in self.arrays.items():

@@ -13,6 +13,7 @@ and no infinity: nothing else shows them where values are not checked.
 """
 
 from collections.abc import Callable
+from ctypes import c_void_p
 from functools import cache
 
 import numpy as np
@@ -151,15 +152,15 @@ def _pass_weights_down(
     return not wrong
 
 
-def _fill_rows(  # noqa: PLR0913 -- addresses, in the order of _SIGNATURE
-    logits: int,
-    labels: int,
+def _fill_rows(  # noqa: PLR0913, PLR0917 -- addresses, in the order of _SIGNATURE
+    logits: c_void_p,
+    labels: c_void_p,
     are_numbers: bool,  # noqa: FBT001 -- ctypes passes arguments by position
-    weights: int,
-    hierarchy: int,
+    weights: c_void_p,
+    hierarchy: c_void_p,
     factor: np.float32,
-    gradient: int,
-    losses: int,
+    gradient: c_void_p,
+    losses: c_void_p,
     begin: int,
     end: int,
 ) -> bool:
@@ -172,10 +173,11 @@ def _fill_rows(  # noqa: PLR0913 -- addresses, in the order of _SIGNATURE
     bool
         Whether the input is valid: no logit is NaN or infinite, and labels are 0 or 1 and closed.
     """
-    classes, edges, parents_count = carray(hierarchy, 3, np.int32)
-    indices = carray(hierarchy, 3 + classes + 2 * edges + parents_count, np.int32)[3:]
+    sizes = carray(hierarchy, 3, np.int32)
+    classes, edges, inner_classes = int(sizes[0]), int(sizes[1]), int(sizes[2])
+    indices = carray(hierarchy, 3 + classes + 2 * edges + inner_classes, np.int32)[3:]
     ranks, ends, inner = indices[:classes], indices[classes : classes + 2 * edges], indices[classes + 2 * edges :]
-    shape = (end, np.int64(classes))
+    shape = (end, classes)
     bits, slopes = carray(logits, shape, np.int32), carray(gradient, shape, np.float32)
     label_bytes, label_numbers = carray(labels, shape, np.uint8), carray(labels, shape, np.float32)
     keys, winners = np.empty(classes, np.int64), np.empty(classes, np.int32)

@@ -29,9 +29,9 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def all_blocks(check: Callable[[int, int], bool], rows: int, classes: int) -> bool:
-    """Call a function for blocks of rows, from one up to another, on as many threads as torch uses, and return whether all calls return True.
+    """Call a function with the first row of each block and the one after it; return whether all calls return True.
 
-    This thread works too, and does not wait for threads that have not begun, as on a busy machine.
+    It uses as many threads as torch. This thread works too, and does not wait for threads that have not begun, as on a busy machine.
     """
     step = max(1, _CELLS // classes)
     if rows <= step:
