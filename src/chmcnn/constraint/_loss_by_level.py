@@ -36,6 +36,7 @@ class _Memory:
     """Arrays of a block of rows."""
 
     def __init__(self, rows: int, classes: int, inner: int) -> None:
+        self.shape = rows, classes, inner
         self.scores, self.signs = np.empty((2, classes, rows), np.float32)
         self.wide, self.keys = np.empty((2, classes, rows), np.int64)
         self.ranks = np.empty((rows, inner), np.int64)
@@ -45,11 +46,11 @@ class _Memory:
     def of(rows: int, classes: int, inner: int) -> _Memory:
         """Return the arrays of the last call on this thread, if they have the right shape."""
         shape = rows, classes, inner
-        if getattr(_kept, "shape", None) != shape:
+        memory: _Memory | None = getattr(_kept, "memory", None)
+        if memory is None or memory.shape != shape:
             with torch.inference_mode(mode=False):  # also used later, with gradients
-                _kept.memory = _Memory(*shape)
-            _kept.shape = shape if rows * classes <= _KEPT else None
-        memory: _Memory = _kept.memory
+                memory = _Memory(*shape)
+            _kept.memory = memory if rows * classes <= _KEPT else None
         return memory
 
 

@@ -17,7 +17,7 @@ from ctypes import c_void_p
 from functools import cache
 
 import numpy as np
-from numba import carray
+from numba.np.numpy_support import carray
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 

@@ -31,7 +31,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 def all_blocks(check: Callable[[int, int], bool], rows: int, classes: int) -> bool:
     """Call a function with the first row of each block and the one after it; return whether all calls return True.
 
-    It uses as many threads as torch. This thread works too, and does not wait for threads that have not begun, as on a busy machine.
+    It uses as many threads as torch. This thread works too, and does not wait for threads that have not begun, as on a
+    busy machine.
     """
     step = max(1, _CELLS // classes)
     if rows <= step:
