@@ -147,6 +147,28 @@ def test_derivatives_of_other_kinds_are_those_of_operators_of_torch() -> None:
     torch.testing.assert_close(tangent, (slope * direction).sum())
 
 
+def test_weights_have_no_gradient() -> None:
+    logits, y = make_rows()
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+        mc_loss(logits, y, HIERARCHY, weight=torch.rand(60, requires_grad=True))
+
+
+def test_a_placeholder_of_a_tensor_has_no_memory_to_read() -> None:
+    logits, y = make_rows()
+    loss = partial(mc_loss, y=y, hierarchy=HIERARCHY, validate=False)
+    torch.testing.assert_close(torch.func.functionalize(loss)(logits.detach()), loss(logits.detach()))
+
+
+def test_blocks_of_different_sizes_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, y = make_rows(7)
+    expected = mc_loss(logits, y, HIERARCHY)
+    for module in ("_loss_by_level", "_threads"):
+        monkeypatch.setattr(f"chmcnn.constraint.{module}._CELLS", 3 * 60)
+    found = mc_loss(logits, y, HIERARCHY)
+    torch.testing.assert_close(found, expected)
+    assert torch.equal(gradient(found, logits), gradient(expected, logits))
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_nan_is_never_hidden_where_values_are_not_checked(sign: int) -> None:
     logits = torch.tensor([[0.5, 0.5, math.copysign(NAN, sign)], [0.5, 0.5, 0.5]], requires_grad=True)

@@ -1,4 +1,4 @@
-"""Loss and gradient in one pass over the rows, where a compiled loop can compute them."""
+"""Loss and gradient together, on the CPU: by a compiled loop, or level by level without numba."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def fused_loss(
 ) -> tuple[Tensor, bool] | None:
     """Return the mean or the sum of the loss, and whether logits and labels are valid.
 
-    None where the compiled loop is not available: without numba, in other precisions than float32, on an accelerator,
-    while a model is traced, if no class counts, for derivatives of another kind, and for a placeholder of a tensor, as
-    inside torch.func.
+    None where neither way is possible: in other precisions than float32, on an accelerator, while a model is traced, if
+    no class counts, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func. Without
+    numba also if logits or labels are not valid.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
     if not _is_available(logits) or y.requires_grad or (weight is not None and weight.requires_grad):
@@ -59,8 +59,8 @@ def fused_loss(
     factor = values.shape[-1] / (values.numel() * counted) if mean else 1.0
     compute = _compute_compiled if _delegates.is_compiled() else loss_by_level
     loss, gradient, is_valid = compute(values, labels, weights, hierarchy, factor)
-    if not (is_valid or _delegates.is_compiled()):
-        return None
+    if not is_valid and compute is loss_by_level:
+        return None  # what it fills in is of no use
     result: Tensor = _KnownGradient.apply(logits, loss, gradient, differentiable)  # type: ignore[no-untyped-call]
     return result, is_valid and are_labels
 
