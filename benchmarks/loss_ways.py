@@ -19,14 +19,15 @@ from benchmarks import shapes
 from benchmarks.cost import BATCHES, PLAIN, ROUNDS
 from benchmarks.measure import save, seconds
 from chmcnn import Hierarchy
-from chmcnn.constraint import _delegates, _functions, _loss_by_level
+from chmcnn.constraint import _delegates, _functions
+from chmcnn.constraint._loss_by_level import Memory
 from chmcnn.nn import MCLoss
 
 WITHOUT_NUMBA = mock.patch.object(_delegates, "_kernel", None)
 BY_DELEGATES = mock.patch.object(_functions, "fused_loss", return_value=None)
 CHANGES: dict[str, list[Any]] = {
     "torch: delegates, then the loss of their logits": [BY_DELEGATES, WITHOUT_NUMBA],
-    "torch: loss and gradient together": [mock.patch.object(_loss_by_level, "_KEPT", 0), WITHOUT_NUMBA],
+    "torch: loss and gradient together": [mock.patch.object(Memory, "of", Memory), WITHOUT_NUMBA],
     "torch: the same, in memory that is kept": [WITHOUT_NUMBA],
     "numba: delegates, then the loss of their logits": [BY_DELEGATES],
     "numba: loss and gradient together": [],

@@ -32,7 +32,7 @@ _KEPT = 1 << 20
 """Cells of the largest block whose memory is kept."""
 
 
-class _Memory:
+class Memory:
     """Arrays of a block of rows."""
 
     def __init__(self, rows: int, classes: int, inner: int) -> None:
@@ -43,13 +43,13 @@ class _Memory:
         self.losses, self.weights = torch.empty(2, rows, classes)
 
     @staticmethod
-    def of(rows: int, classes: int, inner: int) -> _Memory:
+    def of(rows: int, classes: int, inner: int) -> Memory:
         """Return the arrays of the last call on this thread, if they have the right shape."""
         shape = rows, classes, inner
-        memory: _Memory | None = getattr(_kept, "memory", None)
+        memory: Memory | None = getattr(_kept, "memory", None)
         if memory is None or memory.shape != shape:
             with torch.inference_mode(mode=False):  # also used later, with gradients
-                memory = _Memory(*shape)
+                memory = Memory(*shape)
             _kept.memory = memory if rows * classes <= _KEPT else None
         return memory
 
@@ -81,7 +81,7 @@ def _fill_block(
     logits: Tensor, labels: Tensor, gradient: Tensor, weights: Tensor, hierarchy: IndexedHierarchy
 ) -> tuple[float, bool]:
     """Fill the gradient of some rows, and return their loss and whether their labels are closed."""
-    memory = _Memory.of(len(logits), logits.shape[1], len(hierarchy.inner))
+    memory = Memory.of(len(logits), logits.shape[1], len(hierarchy.inner))
     positive = np.flatnonzero(labels.numpy())  # few: almost all labels are 0
     _pack(logits.numpy(), positive, hierarchy, memory)
     _pass_up(memory.keys, hierarchy)
@@ -91,7 +91,7 @@ def _fill_block(
 
 
 def _pack(
-    logits: NDArray[np.float32], positive: NDArray[np.int64], hierarchy: IndexedHierarchy, memory: _Memory
+    logits: NDArray[np.float32], positive: NDArray[np.int64], hierarchy: IndexedHierarchy, memory: Memory
 ) -> None:
     """Fill the keys (classes, rows) of `chmcnn.constraint._delegates`, for finite logits."""
     np.add(logits.T, np.float32(0), out=memory.scores)  # there is no negative zero any more
@@ -113,7 +113,7 @@ def _pass_up(keys: NDArray[np.int64], hierarchy: IndexedHierarchy) -> None:
         comparable.scatter_reduce_(0, parents, from_children, "amax")
 
 
-def _spread(weights: Tensor, hierarchy: IndexedHierarchy, memory: _Memory) -> None:
+def _spread(weights: Tensor, hierarchy: IndexedHierarchy, memory: Memory) -> None:
     """Fill the weights (rows, classes), where those of classes with children are with their delegates."""
     inner = hierarchy.inner
     winners = memory.keys.take(inner.numpy(), axis=0)
@@ -123,7 +123,7 @@ def _spread(weights: Tensor, hierarchy: IndexedHierarchy, memory: _Memory) -> No
     memory.weights.scatter_add_(1, delegates, weights[inner].expand(delegates.shape))
 
 
-def _fill_gradient(logits: Tensor, positive: NDArray[np.int64], memory: _Memory, gradient: Tensor) -> float:
+def _fill_gradient(logits: Tensor, positive: NDArray[np.int64], memory: Memory, gradient: Tensor) -> float:
     """Fill the gradient of the weighted cross-entropy, and return its sum."""
     margins = gradient.copy_(logits).numpy().reshape(-1)  # how far each logit is on the wrong side
     margins[positive] *= -1
