@@ -33,6 +33,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.ratios
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.ways
+	$(BIN)/python -m benchmarks.loss_ways
 	$(BIN)/python -m benchmarks.report
 
 clean:

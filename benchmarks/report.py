@@ -69,6 +69,7 @@ def filled_in(text: str) -> str:
         "losses": losses,
         "growth": growth,
         "ways": ways,
+        "loss_ways": loss_ways,
         "presets": presets,
         "layers": partial(validated, "layers", "columns", WIDE),
         "dropout": partial(validated, "dropout", "rows", LONG),
@@ -165,6 +166,16 @@ def ways() -> str:
     names = dict.fromkeys(row["way"] for row in content["rows"])
     times = {(row["way"], row["batch"]): row["milliseconds"] for row in content["rows"]}
     cells = [[name, *(f"{times[name, batch]:.2f} ms" for batch in batches)] for name in names]
+    return _table(["way", *(f"batch {batch}" for batch in batches)], cells) + _source(content)
+
+
+def loss_ways() -> str:
+    """Every way to compute the loss, as a multiple of plain BCE."""
+    content = load("loss_ways")
+    ratios = {(row["way"], row["batch"]): row["times_plain"] for row in content["rows"]}
+    batches = sorted({batch for _, batch in ratios})
+    names = dict.fromkeys(name for name, _ in ratios)
+    cells = [[name, *(f"{ratios[name, batch]:.2f} x" for batch in batches)] for name in names]
     return _table(["way", *(f"batch {batch}" for batch in batches)], cells) + _source(content)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests import dense
 from tests.strategies import hierarchies, labels, scores
@@ -17,6 +17,8 @@ from torch.autograd import forward_ad
 from chmcnn import Hierarchy
 from chmcnn.constraint import Reduction, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
+
+pytestmark = pytest.mark.usefixtures("path")
 
 HIERARCHY = random_hierarchy(60, edges=90, depth=6)
 CHAIN = Hierarchy.from_edges([("a", "b"), ("b", "c")])
@@ -37,7 +39,7 @@ def is_fused(loss: Tensor) -> bool:
     return type(loss.grad_fn).__name__ == "_KnownGradientBackward"
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # the same for all examples
 @given(data=st.data(), labels_as=st.sampled_from([torch.bool, torch.float32, torch.int64]))
 def test_loss_and_gradient_equal_the_dense_formula(data: st.DataObject, labels_as: torch.dtype) -> None:
     hierarchy = data.draw(hierarchies())
@@ -50,7 +52,7 @@ def test_loss_and_gradient_equal_the_dense_formula(data: st.DataObject, labels_a
     torch.testing.assert_close(gradient(ours, logits), gradient(theirs, logits), rtol=1e-4, atol=1e-6)
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # the same for all examples
 @given(data=st.data(), ties=st.booleans(), weighted=st.booleans(), masked=st.booleans(), mean=st.booleans())
 def test_every_option_gives_what_operators_of_torch_give_in_double_precision(
     data: st.DataObject, ties: bool, weighted: bool, masked: bool, mean: bool
@@ -145,11 +147,32 @@ def test_derivatives_of_other_kinds_are_those_of_operators_of_torch() -> None:
     torch.testing.assert_close(tangent, (slope * direction).sum())
 
 
+def test_weights_have_no_gradient() -> None:
+    logits, y = make_rows()
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+        mc_loss(logits, y, HIERARCHY, weight=torch.rand(60, requires_grad=True))
+
+
+def test_a_placeholder_of_a_tensor_has_no_memory_to_read() -> None:
+    logits, y = make_rows()
+    loss = partial(mc_loss, y=y, hierarchy=HIERARCHY, validate=False)
+    torch.testing.assert_close(torch.func.functionalize(loss)(logits.detach()), loss(logits.detach()))
+
+
+def test_blocks_of_different_sizes_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, y = make_rows(7)
+    expected = mc_loss(logits, y, HIERARCHY)
+    for module in ("_loss_by_level", "_threads"):
+        monkeypatch.setattr(f"chmcnn.constraint.{module}._CELLS", 3 * 60)
+    found = mc_loss(logits, y, HIERARCHY)
+    torch.testing.assert_close(found, expected)
+    assert torch.equal(gradient(found, logits), gradient(expected, logits))
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_nan_is_never_hidden_where_values_are_not_checked(sign: int) -> None:
     logits = torch.tensor([[0.5, 0.5, math.copysign(NAN, sign)], [0.5, 0.5, 0.5]], requires_grad=True)
     loss = mc_loss(logits, torch.zeros(2, 3), CHAIN, validate=False)
-    assert is_fused(loss)
     assert loss.isnan()
     assert gradient(loss, logits).isnan().tolist() == [[False, False, True], [False] * 3]
 

@@ -5,19 +5,25 @@ from typing import Any
 
 import numba
 
+_OPTIONS = {"error_model": "numpy"}
+"""Division by zero gives infinity. A check of each division would keep the processor from doing several at once."""
+
 
 def compiled(*, fastmath: Iterable[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that compiles a loop, without the global lock; division by zero gives infinity, as in numpy.
+    """Return a decorator that compiles a loop, without the global lock."""
+    return lambda loop: _cached(numba.njit, loop, nogil=True, fastmath=set(fastmath))
 
-    A check of each division, numba's default, would keep the processor from computing several classes at once.
-    """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
 
-    def compile_loop(loop: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            compiled_loop: Callable[..., Any] = numba.njit(cache=True, **options)(loop)
-        except RuntimeError:  # no folder for compiled code: compile in every process
-            compiled_loop = numba.njit(**options)(loop)
-        return compiled_loop
+def compile_for_c(loop: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """Compile a function of addresses and numbers, which no types have to be looked up for. It needs no global lock."""
+    function = _cached(numba.cfunc, loop, signature)
+    called: Callable[..., Any] = function.ctypes
+    called.owner = function  # type: ignore[attr-defined]  # the machine code lives as long as its owner
+    return called
 
-    return compile_loop
+
+def _cached(compiler: Callable[..., Any], loop: Callable[..., Any], *arguments: object, **options: object) -> Any:  # noqa: ANN401
+    try:
+        return compiler(*arguments, cache=True, **_OPTIONS, **options)(loop)
+    except RuntimeError:  # no folder for compiled code: compile in every process
+        return compiler(*arguments, **_OPTIONS, **options)(loop)

@@ -20,7 +20,7 @@ class and ancestor); benchmarks/README.md has the result:
 - a compiled loop over the edges, row by row, in the first-level cache: `_kernel.find_delegates`, if numba is installed;
   with the edges of a parent together or interleaved, on one thread or two.
 
-The loss needs no delegates if numba is installed: see `_loss_kernel`.
+On the CPU the loss needs no delegates: see `_loss_kernel`, and `_loss_by_level` without numba.
 """
 
 from __future__ import annotations

@@ -1,31 +1,32 @@
-"""Loss and gradient in one pass over the rows, where a compiled loop can compute them."""
+"""Loss and gradient together, on the CPU: by a compiled loop, or level by level without numba."""
 
 from __future__ import annotations
 
 import math
+from array import array
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
 from chmcnn.constraint import _delegates
+from chmcnn.constraint._loss_by_level import loss_by_level
 from chmcnn.constraint._threads import all_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
     from torch.autograd.function import FunctionCtx
 
     from chmcnn.constraint._indexed import IndexedHierarchy
 
-_LARGEST = float(np.finfo(np.float32).max)
+_LARGEST = torch.finfo(torch.float32).max
 
 if _delegates.is_compiled():
-    loss_and_gradient = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
+    compiled_loss = import_module("chmcnn.constraint._loss_kernel").loss_and_gradient
 
 
 def fused_loss(
@@ -40,39 +41,33 @@ def fused_loss(
 ) -> tuple[Tensor, bool] | None:
     """Return the mean or the sum of the loss, and whether logits and labels are valid.
 
-    None where the compiled loop is not available: without numba, in other precisions than float32, on an accelerator,
-    while a model is traced, if no class counts, for derivatives of another kind, and for a placeholder of a tensor, as
-    inside torch.func.
+    None where neither way is possible: in other precisions than float32, on an accelerator, while a model is traced, if
+    no class counts, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func. Without
+    numba also if logits or labels are not valid.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
-    if not _is_available(logits):
+    if not _is_available(logits) or y.requires_grad or (weight is not None and weight.requires_grad):
         return None
     try:
-        rows = np.ascontiguousarray(logits.detach().numpy()).reshape(-1, logits.shape[-1])
-        labels, are_labels = _to_array(y)
-        weights, counted = _combine(weight, mask, rows.shape[1])
-    except RuntimeError:  # a tensor has no memory of its own, or needs a gradient
+        values = _in_memory(logits)
+        labels, are_labels = _to_labels(y)
+        weights, counted = _combine(weight, mask, hierarchy)
+    except RuntimeError:  # a tensor has no memory of its own
         return None
     if not counted:
         return None
-    labels = labels.reshape(rows.shape)
-    factor = np.float32(1 / (len(rows) * counted) if mean else 1)
-    losses, gradient = np.empty(len(rows)), torch.empty(logits.shape, dtype=logits.dtype)
-    bits, indices, out = rows.view(np.int32), hierarchy.narrow, gradient.numpy().reshape(rows.shape)
-
-    def compute(part: slice) -> bool:
-        parts = losses[part], out[part]
-        return bool(loss_and_gradient(bits[part], labels[part], weights, factor, indices, *parts))
-
-    is_valid = all_blocks(compute, *rows.shape)
-    loss: Tensor = _KnownGradient.apply(logits, float(losses.sum()), gradient, differentiable)  # type: ignore[no-untyped-call]
-    return loss, is_valid and are_labels
+    factor = values.shape[-1] / (values.numel() * counted) if mean else 1.0
+    compute = _compute_compiled if _delegates.is_compiled() else loss_by_level
+    loss, gradient, is_valid = compute(values, labels, weights, hierarchy, factor)
+    if not is_valid and compute is loss_by_level:
+        return None  # what it fills in is of no use
+    result: Tensor = _KnownGradient.apply(logits, loss, gradient, differentiable)  # type: ignore[no-untyped-call]
+    return result, is_valid and are_labels
 
 
 def _is_available(logits: Tensor) -> bool:
     return (
-        _delegates.is_compiled()
-        and logits.device.type == "cpu"
+        logits.device.type == "cpu"
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
@@ -80,21 +75,50 @@ def _is_available(logits: Tensor) -> bool:
     )
 
 
-def _to_array(y: Tensor) -> tuple[NDArray[np.uint8] | NDArray[np.float32], bool]:
-    """Return labels in one of the types that the loop is compiled for, and whether they have the same values."""
-    if y.dtype == torch.float32:
-        return np.ascontiguousarray(y.numpy()), True
+def _compute_compiled(
+    logits: Tensor, labels: Tensor, weights: Tensor, hierarchy: IndexedHierarchy, factor: float
+) -> tuple[float, Tensor, bool]:
+    """Return the loss of all rows, its gradient, both times ``factor``, and whether logits and labels are valid."""
+    classes = logits.shape[-1]
+    rows = logits.numel() // classes
+    gradient, losses = torch.empty_like(logits), array("d", bytes(8 * rows))
+    compute = partial(
+        compiled_loss(),
+        logits.data_ptr(),
+        labels.data_ptr(),
+        labels.dtype == torch.float32,
+        weights.data_ptr(),
+        hierarchy.narrow.data_ptr(),
+        factor,
+        gradient.data_ptr(),
+        losses.buffer_info()[0],
+    )
+    is_valid = all_blocks(compute, rows, classes)
+    return sum(losses), gradient, is_valid
+
+
+def _in_memory(tensor: Tensor) -> Tensor:
+    """Return the values of a tensor one after the other in memory; RuntimeError if there are none."""
+    values = tensor.resolve_neg().contiguous()
+    if not values.data_ptr():
+        raise RuntimeError("a placeholder has no values")
+    return values
+
+
+def _to_labels(y: Tensor) -> tuple[Tensor, bool]:
+    """Return labels in one of the types that the loop reads, and whether they have the same values."""
+    if y.dtype in {torch.float32, torch.bool}:
+        return _in_memory(y), True
     labels = y.bool()
-    is_same = y.dtype == torch.bool or torch.equal(labels.to(y.dtype), y)
-    return np.ascontiguousarray(labels.numpy()).view(np.uint8), is_same
+    return _in_memory(labels), torch.equal(labels.to(y.dtype), y)
 
 
-def _combine(weight: Tensor | None, mask: Tensor | None, classes: int) -> tuple[NDArray[np.float32], int]:
+def _combine(weight: Tensor | None, mask: Tensor | None, hierarchy: IndexedHierarchy) -> tuple[Tensor, int]:
     """Return the weight of each class, 0 for those that do not count, and how many count."""
-    weights = np.ones(classes, np.float32) if weight is None else weight.float().contiguous().numpy()
+    weights = hierarchy.ones if weight is None else _in_memory(weight.float())
     if mask is None:
-        return weights, classes
-    return weights * mask.numpy(), int(np.count_nonzero(mask.numpy()))
+        return weights, len(weights)
+    return _in_memory(weights * mask), int(mask.count_nonzero())
 
 
 class _KnownGradient(torch.autograd.Function):
@@ -110,7 +134,7 @@ class _KnownGradient(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(logits, gradient)
         ctx.differentiable = differentiable  # type: ignore[attr-defined]
-        return torch.from_numpy(np.array(math.inf if loss > _LARGEST else loss, np.float32))
+        return torch.scalar_tensor(math.inf if loss > _LARGEST else loss, dtype=torch.float32)
 
     @staticmethod
     def backward(ctx: FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None, None]:

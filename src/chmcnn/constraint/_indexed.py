@@ -73,24 +73,35 @@ class IndexedHierarchy(torch.nn.Module):
         return self.base_keys, self.class_by_rank, self.edge_parents, self.edge_children
 
     @cached_property
-    def narrow(self) -> tuple[NDArray[np.int32], ...]:
-        """Arrays for the compiled loop of the loss: ranks of the classes, both ends of the edges, the parents top down.
+    def narrow(self) -> Tensor:
+        """All that the compiled loop of the loss reads, one after the other in one tensor.
 
-        Indices of 32 bits halve what the loop reads.
+        The numbers of classes, edges and parents; the ranks of the classes; the upper and the lower ends of the edges;
+        the parents, top down. Indices of 32 bits halve what the loop reads.
         """
         ranks, top_down = np.empty(len(self.classes), np.int32), self.arrays["class_by_rank"][::-1]
         ranks[top_down] = np.arange(len(ranks))[::-1]
-        parents, children = (self.arrays[name].astype(np.int32) for name in ("edge_parents", "edge_children"))
+        parents, children = self.arrays["edge_parents"], self.arrays["edge_children"]
         is_parent = np.zeros(len(ranks), np.bool_)
         is_parent[parents] = True
-        return ranks, parents, children, top_down[is_parent[top_down]].astype(np.int32)
+        inner = top_down[is_parent[top_down]]
+        sizes = [len(ranks), len(parents), len(inner)]
+        return torch.from_numpy(np.concatenate((sizes, ranks, parents, children, inner), dtype=np.int32))
+
+    @cached_property
+    def inner(self) -> Tensor:
+        """The classes with children."""
+        return torch.from_numpy(np.unique(self.arrays["edge_parents"]))
+
+    @cached_property
+    def ones(self) -> Tensor:
+        """The weights of the classes, if none are given, for the compiled loop."""
+        return torch.ones(len(self.classes))
 
     def levels(self, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the parents of each level, as an index into a (classes, rows) tensor, and its children."""
-        start = 0
-        for size in self.level_sizes:
-            level = slice(start, start := start + size)
-            yield self.edge_parents[level, None].expand(-1, rows), self.edge_children[level]
+        """Return the parents of each level, as an index into a (classes, rows) tensor, and its children."""
+        parents = self.edge_parents[:, None].expand(-1, rows).split(self.level_sizes)
+        return zip(parents, self.edge_children.split(self.level_sizes), strict=True)
 
     def _copy_to(self, device: torch.device) -> None:
         for name, array in self.arrays.items():

@@ -13,12 +13,15 @@ and no infinity: nothing else shows them where values are not checked.
 """
 
 from collections.abc import Callable
+from ctypes import c_void_p
+from functools import cache
 
 import numpy as np
+from numba.np.numpy_support import carray
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
-from chmcnn.constraint._compiling import compiled
+from chmcnn.constraint._compiling import compile_for_c, compiled
 from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, SCORE_SHIFT
 
 _VECTORISED = ("contract", "reassoc", "nsz", "arcp")
@@ -149,39 +152,57 @@ def _pass_weights_down(
     return not wrong
 
 
-@compiled()
-def loss_and_gradient(
-    logits: NDArray[np.int32],
-    labels: NDArray[np.uint8] | NDArray[np.float32],
-    weights: NDArray[np.float32],
+def _fill_rows(  # noqa: PLR0913, PLR0917 -- addresses, in the order of _SIGNATURE
+    logits: c_void_p,
+    labels: c_void_p,
+    are_numbers: bool,  # noqa: FBT001 -- ctypes passes arguments by position
+    weights: c_void_p,
+    hierarchy: c_void_p,
     factor: np.float32,
-    hierarchy: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
-    losses: NDArray[np.float64],
-    gradient: NDArray[np.float32],
+    gradient: c_void_p,
+    losses: c_void_p,
+    begin: int,
+    end: int,
 ) -> bool:
-    """Fill ``losses`` with the loss of each row and ``gradient`` with that of their sum, times ``factor``.
+    """Fill the gradient of rows, and ``losses[begin]`` with their loss, both times ``factor``.
+
+    Labels are bytes or float32 numbers; ``hierarchy`` is `IndexedHierarchy.narrow`.
 
     Returns
     -------
     bool
         Whether the input is valid: no logit is NaN or infinite, and labels are 0 or 1 and closed.
     """
-    ranks, parents, children, inner = hierarchy
-    classes = logits.shape[1]
+    sizes = carray(hierarchy, 3, np.int32)
+    classes, edges, inner_classes = int(sizes[0]), int(sizes[1]), int(sizes[2])
+    indices = carray(hierarchy, 3 + classes + 2 * edges + inner_classes, np.int32)[3:]
+    ranks, ends, inner = indices[:classes], indices[classes : classes + 2 * edges], indices[classes + 2 * edges :]
+    shape = (end, classes)
+    bits, slopes = carray(logits, shape, np.int32), carray(gradient, shape, np.float32)
+    label_bytes, label_numbers = carray(labels, shape, np.uint8), carray(labels, shape, np.float32)
     keys, winners = np.empty(classes, np.int64), np.empty(classes, np.int32)
     row_labels, row_weights = np.empty(classes, np.uint8), np.empty(classes, np.float32)
-    is_valid = True
-    for row in range(len(logits)):
-        is_valid &= _read_labels(labels[row], row_labels)
-        is_valid &= _pack_keys(logits[row], row_labels, ranks, keys) < INFINITY
-        _find_winners(keys, parents, children, winners)
-        row_weights[:] = weights
+    is_valid, total = True, 0.0
+    for row in range(begin, end):
+        if are_numbers:
+            is_valid &= _read_labels(label_numbers[row], row_labels)
+        else:
+            is_valid &= _read_labels(label_bytes[row], row_labels)
+        is_valid &= _pack_keys(bits[row], row_labels, ranks, keys) < INFINITY
+        _find_winners(keys, ends[:edges], ends[edges:], winners)
+        row_weights[:] = carray(weights, classes, np.float32)
         is_valid &= _pass_weights_down(winners, inner, row_labels, row_weights)
-        total = 0.0
         for start in range(0, classes, _CLASSES_AT_ONCE):
             part = slice(start, start + _CLASSES_AT_ONCE)
-            total += _loss_and_gradient(
-                logits[row, part], row_labels[part], row_weights[part], factor, gradient[row, part]
-            )
-        losses[row] = total * factor
+            total += _loss_and_gradient(bits[row, part], row_labels[part], row_weights[part], factor, slopes[row, part])
+    carray(losses, end, np.float64)[begin] = total * factor
     return is_valid
+
+
+_SIGNATURE = "boolean(voidptr, voidptr, boolean, voidptr, voidptr, float32, voidptr, voidptr, int64, int64)"
+
+
+@cache
+def loss_and_gradient() -> Callable[..., bool]:
+    """Return the compiled `_fill_rows`."""
+    return compile_for_c(_fill_rows, _SIGNATURE)

@@ -28,18 +28,19 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pool.cache_clear)  # the threads stay with the parent
 
 
-def all_blocks(check: Callable[[slice], bool], rows: int, classes: int) -> bool:
-    """Call a function for blocks of rows, on as many threads as torch uses, and return whether all calls return True.
+def all_blocks(check: Callable[[int, int], bool], rows: int, classes: int) -> bool:
+    """Call a function with the first row of each block and the one after it; return whether all calls return True.
 
-    This thread works too, and does not wait for threads that have not begun, as on a busy machine.
+    It uses as many threads as torch. This thread works too, and does not wait for threads that have not begun, as on a
+    busy machine.
     """
     step = max(1, _CELLS // classes)
     if rows <= step:
-        return check(slice(rows))
+        return check(0, rows)
     blocks = iter(range(0, rows, step))  # shared: each thread takes the next one
 
     def work() -> bool:
-        results = [check(slice(start, start + step)) for start in blocks]  # all of them, also after a False
+        results = [check(start, min(start + step, rows)) for start in blocks]  # all of them, also after a False
         return all(results)
 
     helpers = [_pool().submit(work) for _ in range(min(torch.get_num_threads(), -(-rows // step)) - 1)]
