@@ -9,7 +9,7 @@ from tests.estimator.texts import LABELS, TABLE
 from chmcnn import CHMCNNClassifier
 
 
-@pytest.mark.parametrize("options", [{}, {"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1}])
+@pytest.mark.parametrize("options", [{"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1}])
 def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, options: dict[str, Any]) -> None:
     import onnxruntime
 
