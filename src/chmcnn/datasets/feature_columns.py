@@ -66,7 +66,7 @@ def read_feature_columns(
 
 
 def _assemble(columns: Iterator[tuple[str, Cells]], names: Sequence[str], index: pd.Index) -> pd.DataFrame:
-    """Return the columns as a table, with all numbers in one array; the memory of each column is free after its turn."""
+    """Return the columns as a table, with all numbers in one array; each column is freed after its turn."""
     numbers = np.empty((len(names), len(index)))  # rows that are not written take no memory
     numeric: list[str] = []
     others: dict[str, Cells] = {}
