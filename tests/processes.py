@@ -1,8 +1,16 @@
 """Processes for tests to kill, or to compare with: torch is imported already, where the system can copy a process."""
 
 import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 
@@ -10,6 +18,41 @@ def start(function: Callable[..., object], *arguments: Any) -> BaseProcess:
     """Call a function of a module in a process of its own."""
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
-    process: BaseProcess = context.Process(target=function, args=arguments)
+    process: BaseProcess = context.Process(target=_call, args=(function, *arguments))
     process.start()
     return process
+
+
+def _call(function: Callable[..., object], *arguments: Any) -> None:
+    """Call a function; its own processes are copies of the same server, and not of a new one that imports torch again.
+
+    The documentation of multiprocessing says that this is so, but Python 3.11 starts a new server.
+    """
+    server = getattr(forkserver, "_forkserver")  # noqa: B009 -- typeshed does not have it
+    if server._forkserver_address is not None:
+        server.ensure_running = resource_tracker.ensure_running
+    function(*arguments)
+
+
+def run_program(program: Path | str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a file, or a module by its name, as ``python`` does; warnings for users are errors."""
+    with TemporaryDirectory() as folder:
+        printed = [Path(folder) / name for name in ("out", "err")]
+        process = start(_become, program, arguments, cwd, printed)
+        process.join()
+        out, err = (path.read_text(encoding="utf-8") for path in printed)
+        return subprocess.CompletedProcess([str(program), *arguments], process.exitcode or 0, out, err)
+
+
+def _become(program: Path | str, arguments: list[str], cwd: Path, printed: list[Path]) -> None:
+    for number, path in enumerate(printed, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    os.chdir(cwd)
+    sys.argv = [str(program), *arguments]
+    warnings.simplefilter("error", UserWarning)
+    if isinstance(program, Path):
+        sys.path.insert(0, str(program.parent))
+        runpy.run_path(str(program), run_name="__main__")
+    else:
+        sys.path.insert(0, str(cwd))
+        runpy.run_module(program, run_name="__main__", alter_sys=True)

@@ -32,23 +32,25 @@ for name in sys.argv[1:]:
     if not process:
         import chmcnn
         assert name in dir(chmcnn)
-        print(name, getattr(chmcnn, name).__name__, flush=True)
+        print(name, getattr(chmcnn, name).__name__, "torch._dynamo" in sys.modules, flush=True)
         os._exit(0)
     os.waitpid(process, 0)
 """
 
 
 @pytest.fixture(scope="module")
-def attributes() -> dict[str, str]:
-    """The full name of each module that is an attribute of the package."""
+def attributes() -> dict[str, list[str]]:
+    """The full name of each module that is an attribute of the package, and whether it imports torch's compiler."""
     done = subprocess.run([sys.executable, "-c", FRESH, *MODULES], capture_output=True, text=True, check=False)
-    return dict(line.split() for line in done.stdout.splitlines())
+    return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
 @pytest.mark.parametrize("name", MODULES)
-def test_every_public_module_is_an_attribute(attributes: dict[str, str], name: str) -> None:
-    assert attributes.get(name) == f"chmcnn.{name}"
+def test_every_public_module_is_an_attribute_and_imports_no_compiler(
+    attributes: dict[str, list[str]], name: str
+) -> None:
+    assert attributes.get(name) == [f"chmcnn.{name}", "False"]
 
 
 def test_dir_lists_every_public_name() -> None:

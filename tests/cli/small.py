@@ -1,9 +1,11 @@
-"""The benchmark's data sets as small ones of other data, trained in a moment; as a program, ``chmcnn`` with them."""
+"""The benchmark's data sets as small ones of other data, trained in a moment."""
 
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from chmcnn.cli import main
+from tests.cli.inside import run
+
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.experiments import recipes
@@ -24,6 +26,8 @@ def options(recipe: recipes.Recipe, dataset: str) -> dict[str, Any]:
 
 PATCHES: dict[str, Any] = {"_find_sources": sources, "options": options}
 
-if __name__ == "__main__":
+
+def run_small(arguments: tuple[str, ...], cwd: Path) -> None:
+    """Run ``chmcnn`` with them, in a process that `tests.processes` starts."""
     with mock.patch.multiple(recipes, **PATCHES):
-        main()
+        run(*arguments, cwd=cwd)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -162,24 +163,28 @@ def spread(Y, scores):
 """
 
 
-@pytest.mark.parametrize("start", [("-m", "chmcnn"), ("-c", "from chmcnn.cli import main; main()")])
-def test_a_system_of_the_working_folder_is_compared(tmp_path: Path, start: tuple[str, ...]) -> None:
-    """The second way is that of the installed command: the working folder is not among the places of modules."""
+def start_as_module(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m chmcnn``."""
+    return processes.run_program("chmcnn", *words, cwd=cwd)
+
+
+def start_as_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run as the installed command does: the working folder is not among the places of modules."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    command = [sys.executable, "-P", "-c", "from chmcnn.cli import main; main()", *words]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("start", [start_as_module, start_as_command])
+def test_a_system_of_the_working_folder_is_compared(
+    tmp_path: Path, start: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "mine_in_work.py").write_text(MODULE.format(name="Mine", broken=""))
     words = ["compare", "digits", "--systems", "mine_in_work:Mine,Logistic", "--seeds", "1", "--quiet", "--json"]
     words += ["--metric", "auprc", "--metric", "mine_in_work:spread", "--metric", "precision@3", "-o", "out"]
     words += ["--option", "Mine:constant=0.25", "--option", "Logistic:epochs=1", "--jobs", "2"]
-    safe = ["-P"] if start[0] == "-c" else []
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    done = subprocess.run(
-        [sys.executable, *safe, *start, *words],
-        cwd=tmp_path / "work",
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = start(*words, cwd=tmp_path / "work")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert [row["system"] for row in told["results"]] == ["Mine", "Logistic"]

@@ -105,7 +105,20 @@ def test_a_data_set_is_described_and_drawn(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "train 1,000, valid 297, test 500" in done.stdout
     assert matplotlib.image.imread(tmp_path / "digits.png").shape[1] > 1000
-    assert "digits.png already exists" in run("show", "digits", cwd=tmp_path).stderr
+
+
+def test_a_picture_that_exists_is_kept_and_the_data_set_described(tmp_path: Path) -> None:
+    picture = tmp_path / "digits.png"
+    picture.write_text("mine")
+    done = run("show", "digits", cwd=tmp_path)
+    assert (done.returncode, picture.read_text()) == (0, "mine")
+    assert "train 1,000, valid 297, test 500" in done.stdout
+    assert "digits.png already exists and is kept; draw it again with --force" in done.stderr
+    refused = run("show", "digits", "-o", "digits.png", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "digits.png already exists" in refused.stderr
+    assert run("show", "digits", "--force", cwd=tmp_path).returncode == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_table_of_the_users_own_is_described_and_drawn(tmp_path: Path) -> None:

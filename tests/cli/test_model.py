@@ -6,16 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.inside import run
+from tests import processes
+from tests.cli.inside import run, run_to_file
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import learnable
+from chmcnn.training._checkpoint import Checkpoint, TrainingState
 
 CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
 
@@ -145,35 +149,36 @@ def test_bad_input_is_told(folder: Path, arguments: tuple[str, ...], told: str) 
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def train_heeding(arguments: tuple[str, ...], cwd: Path, printed: Path) -> None:
+    """Train; Ctrl-C is ignored by what a shell runs in the background, and so by the tests there, but not by this."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    save = Checkpoint.save
+
+    def save_slowly(checkpoint: Checkpoint, state: TrainingState) -> None:
+        save(checkpoint, state)
+        time.sleep(0.2)  # so that there is time to interrupt it
+
+    with mock.patch.object(Checkpoint, "save", save_slowly):
+        run_to_file(arguments, cwd, printed)
+
+
 def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
-    data = learnable(rows=400, classes=20, depth=3)
+    data = learnable(rows=120, classes=20, depth=3)
     frame = pd.DataFrame(data.train.X).rename(columns=lambda name: f"x{name}")
     names = [";".join(sorted(labels)) for labels in data.hierarchy.decode(data.train.Y, most_specific=True)]
     frame.assign(labels=names).to_csv(tmp_path / "my.csv", index=False)
     (tmp_path / "edges.json").write_text(data.hierarchy.to_json())
-    arguments = (
-        "train",
-        "my.csv",
-        "--hierarchy",
-        "edges.json",
-        "--epochs",
-        "60",
-        "--patience",
-        "60",
-        "--quiet",
-        "-o",
-    )
-    # Ctrl-C is ignored by what a shell runs in the background, and so by the tests there, and what they start.
-    heeding = "import signal, chmcnn.cli; signal.signal(signal.SIGINT, signal.default_int_handler); chmcnn.cli.main()"
-    command = [sys.executable, "-c", heeding, *arguments, "model"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    arguments = ("train", "my.csv", "--hierarchy", "edges.json", "--epochs", "15", "--quiet", "-o")
+    process = processes.start(train_heeding, (*arguments, "model"), tmp_path, tmp_path / "printed.json")
     state = tmp_path / ".model.training" / "checkpoint.safetensors"
     deadline = time.monotonic() + 60
-    while not state.exists() and process.poll() is None and time.monotonic() < deadline:
+    while not state.exists() and process.is_alive() and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate()
-    assert process.returncode == 130, errors
+    assert process.pid
+    os.kill(process.pid, signal.SIGINT)
+    process.join()
+    code, _, errors = json.loads((tmp_path / "printed.json").read_text())
+    assert code == 130, errors
     assert "interrupted" in errors
     assert not (tmp_path / "model").exists()
     resumed = json.loads(ok(*arguments, "model", "--json", cwd=tmp_path))
@@ -207,11 +212,12 @@ def test_the_demo_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
     assert len(ok("predict", "demo", "digits", cwd=tmp_path).splitlines()) == 501
 
 
-def test_the_demo_for_machines(tmp_path: Path) -> None:
+def test_the_demo_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chmcnn.CHMCNNClassifier", partial(CHMCNNClassifier, epochs=3), raising=False)
     done = run("demo", "--json", "--quiet", "--device", "cpu", "-o", "mine", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
-    assert found["test"]["auprc"]["value"] > 0.95
+    assert 0.5 < found["test"]["auprc"]["value"] < 1
     assert (tmp_path / found["picture"]).is_file()
     assert set(found["first test picture"][0]) == {"name", "score", "delegate"}
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [

@@ -1,10 +1,7 @@
 """reproduce, as a user runs it; data sets are small ones of other data."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +9,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from tests import processes
 from tests.cli.inside import run
-from tests.cli.small import PATCHES
+from tests.cli.small import PATCHES, run_small
 from tests.results import write_runs
 
 from chmcnn.experiments import published, recipes
@@ -120,14 +118,14 @@ def test_table2_in_two_goes_is_the_same_as_in_one(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("small")
 def test_table2_killed_at_random_is_the_same_as_in_one_go(tmp_path: Path) -> None:
     words = ("reproduce", "table2", "--datasets", "spo_FUN,enron", "--recipe", "paper", "--seeds", "4", "--jobs", "2")
-    command = [sys.executable, "-m", "tests.cli.small", *words, "--quiet", "-o", str(tmp_path / "killed")]
     for wanted in (1, 4):
-        process = subprocess.Popen(command, start_new_session=True)
-        while process.poll() is None and _kept(tmp_path / "killed") < wanted:
+        process = processes.start(run_small, (*words, "--quiet", "-o", "killed"), tmp_path)
+        while process.is_alive() and _kept(tmp_path / "killed") < wanted:
             time.sleep(0.01)
         time.sleep(np.random.default_rng().uniform(0, 0.5))  # so that any step may be interrupted
-        os.killpg(process.pid, signal.SIGKILL)  # with all its processes
-        assert process.wait() in {0, -signal.SIGKILL}
+        process.kill()  # its processes end with it
+        process.join()
+        assert process.exitcode in {0, -signal.SIGKILL}
     killed = run(*words, "--json", "-o", "killed", cwd=tmp_path)
     whole = run(*words, "--json", "-o", "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr

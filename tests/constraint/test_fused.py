@@ -1,15 +1,16 @@
 """The loss that is computed together with its gradient, beside the same loss in operators of torch."""
 
 import math
-import subprocess
+import os
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests import dense
+from tests import dense, processes
 from tests.strategies import hierarchies, labels, scores
 from torch import Tensor
 from torch.autograd import forward_ad
@@ -201,24 +202,20 @@ def test_any_number_of_threads_gives_the_same_numbers() -> None:
     assert torch.equal(results[0][1], results[1][1])
 
 
+def fork_and_compute(printed: Path) -> None:
+    torch.set_num_threads(2)
+    logits, y = torch.zeros(5_000, 60), torch.zeros(5_000, 60, dtype=torch.bool)  # torch's threads end with a fork
+    mc_loss(logits, y, HIERARCHY)
+    child = os.fork()
+    if child == 0:
+        printed.write_text(f"{mc_loss(logits, y, HIERARCHY).item():.4f}")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-def test_a_forked_process_starts_threads_of_its_own() -> None:
-    code = """
-import os, torch
-from chmcnn.constraint import mc_loss
-from chmcnn.datasets.synthetic import random_hierarchy
-hierarchy = random_hierarchy(60, depth=3)
-torch.set_num_threads(2)
-logits, y = torch.zeros(5000, 60), torch.zeros(5000, 60, dtype=torch.bool)  # torch's own threads do not outlive a fork
-loss = lambda: mc_loss(logits, y, hierarchy).item()
-loss()
-child = os.fork()
-if child == 0:
-    print(round(loss(), 4), flush=True)
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True, timeout=100
-    )
-    assert done.stdout.split() == ["0.6931"]
+def test_a_forked_process_starts_threads_of_its_own(tmp_path: Path) -> None:
+    process = processes.start(fork_and_compute, tmp_path / "printed")
+    process.join(100)
+    assert process.exitcode == 0
+    assert (tmp_path / "printed").read_text() == "0.6931"

@@ -15,12 +15,12 @@ def warm_peak_bytes(call: Callable[[], object]) -> int:
     return peak_bytes(call)
 
 
-def test_a_million_classes_forward_and_backward_take_less_than_200_megabytes() -> None:
-    hierarchy = random_hierarchy(1_000_000, edges=1_400_000, depth=14)
-    logits = torch.randn(4, 1_000_000, requires_grad=True)
+def test_200_000_classes_forward_and_backward_take_less_than_40_megabytes() -> None:
+    hierarchy = random_hierarchy(200_000, edges=280_000, depth=14)
+    logits = torch.randn(4, 200_000, requires_grad=True)
     y = torch.tensor(hierarchy.encode([{hierarchy.classes[-1]}] * 4))
-    assert warm_peak_bytes(lambda: torch.autograd.grad(mc_loss(logits, y, hierarchy), logits)) < 200e6
-    assert warm_peak_bytes(lambda: torch.autograd.grad(max_constraint(logits, hierarchy).sum(), logits)) < 200e6
+    assert warm_peak_bytes(lambda: torch.autograd.grad(mc_loss(logits, y, hierarchy), logits)) < 40e6
+    assert warm_peak_bytes(lambda: torch.autograd.grad(max_constraint(logits, hierarchy).sum(), logits)) < 40e6
 
 
 def test_it_takes_far_less_memory_than_the_dense_formula_on_the_shape_of_the_gene_ontology() -> None:

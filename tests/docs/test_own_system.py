@@ -1,14 +1,12 @@
 """The guide to systems of one's own: its files, programs and commands work, and its table lists every measure."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.inside import run
+from tests.processes import run_program
 
 from chmcnn.metrics import MEASURE_NAMES, find_measure
 
@@ -39,10 +37,7 @@ def test_the_commands_work(folder: Path) -> None:
 
 
 def test_the_program_works(folder: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_program(folder / "program.py", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "my neighbours" in done.stdout
 

@@ -10,7 +10,7 @@ from chmcnn import CHMCNNClassifier
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1}, {"calibration": "isotonic"}]
+    "options", [{"preprocess": False}, {"evaluated": DATA.hierarchy.depths != 1, "calibration": "isotonic"}]
 )
 def test_onnx_gives_the_same_coherent_probabilities(tmp_path: Path, options: dict[str, Any]) -> None:
     import onnxruntime

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -52,9 +51,8 @@ def test_every_path_is_free_of_violations(tmp_path: Path, seed: int, classes: in
     assert len(hierarchy.violations(loaded.predict_proba(x))) == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_onnx_is_free_of_violations(tmp_path: Path, seed: int) -> None:
-    model, x = random_model(seed, 15, 3, 3.0)
+def test_onnx_is_free_of_violations(tmp_path: Path) -> None:
+    model, x = random_model(0, 40, 12, 3.0)
     model.to_onnx(tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     (scores,) = session.run(None, {"features": x.astype(np.float32)})

@@ -80,7 +80,7 @@ def compare(path: Path, options: dict[str, Any]) -> None:
     np.testing.assert_array_equal(quick[1], slow[1])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),
     name=st.sampled_from(["my.csv", "my.csv.gz"]),

@@ -128,15 +128,20 @@ def show(
     from chmcnn._io.files import atomic
     from chmcnn.report import overview
 
-    path = output.path(Path(f"{Path(name).stem}.png"))
+    default = Path(f"{Path(name).stem}.png")
+    is_kept = output.output is None and default.exists() and not output.force
+    path = default if is_kept else output.path(default)
     if _data.is_file(name):
         parts = _read(Path(name), table, files, call)
     else:
         parts = _data.Parts.of(_data.load(name, call, table, files=files.paths()))
     description = _describe(parts) | {"picture": str(path)}
-    with atomic(path) as temporary:
-        figure = overview.draw(overview.overview(parts.title, parts.train, np.asarray(parts.evaluated)))
-        figure.savefig(temporary, dpi=110)
+    if is_kept:
+        call.notify(f"{path} already exists and is kept; draw it again with --force, or another one with -o.")
+    else:
+        with atomic(path) as temporary:
+            figure = overview.draw(overview.overview(parts.title, parts.train, np.asarray(parts.evaluated)))
+            figure.savefig(temporary, dpi=110)
     if not call.print_json(description):
         _print_description(description)
 

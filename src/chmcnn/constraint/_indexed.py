@@ -126,8 +126,17 @@ def _interleave_parents(parents: NDArray[np.int64], level_sizes: NDArray[np.int6
 _cache: WeakKeyDictionary[Hierarchy, dict[torch.device, IndexedHierarchy]] = WeakKeyDictionary()
 
 
-def _index_hierarchy(hierarchy: Hierarchy, device: torch.device) -> IndexedHierarchy:
+def index_hierarchy(hierarchy: Hierarchy, device: torch.device) -> IndexedHierarchy:
     """Return the indexed hierarchy on a device, built once."""
+    if torch.compiler.is_compiling():  # an import of its own: the compiler is a quarter of torch
+        from chmcnn.constraint._untraced import look_up
+
+        return look_up(hierarchy, device)
+    return look_up_eagerly(hierarchy, device)
+
+
+def look_up_eagerly(hierarchy: Hierarchy, device: torch.device) -> IndexedHierarchy:
+    """Return the indexed hierarchy on a device, by code that the compiler cannot trace."""
     if not isinstance(hierarchy, Hierarchy):
         return IndexedHierarchy(hierarchy)  # raises the error
     by_device = _cache.setdefault(hierarchy, {})
@@ -138,6 +147,3 @@ def _index_hierarchy(hierarchy: Hierarchy, device: torch.device) -> IndexedHiera
             return indexed
         by_device[device] = indexed
     return by_device[device]
-
-
-index_hierarchy: Callable[[Hierarchy, torch.device], IndexedHierarchy] = torch.compiler.disable(_index_hierarchy)

@@ -62,7 +62,24 @@ def read_feature_columns(
     if not features.shape[1]:
         raise raw.error("there is no column of features")
     index = pd.RangeIndex(len(frame)) if ids is None else _read_ids(raw, frame[ids], ids)
-    return pd.DataFrame(dict(_convert(raw, features, named)), index=index)
+    return _assemble(_convert(raw, features, named), list(map(str, features.columns)), index)
+
+
+def _assemble(columns: Iterator[tuple[str, Cells]], names: Sequence[str], index: pd.Index) -> pd.DataFrame:
+    """Return the columns as a table, with all numbers in one array; each column is freed after its turn."""
+    numbers = np.empty((len(names), len(index)))  # rows that are not written take no memory
+    numeric: list[str] = []
+    others: dict[str, Cells] = {}
+    for name, cells in columns:
+        if isinstance(cells, np.ndarray):
+            numbers[len(numeric)] = cells
+            numeric.append(name)
+        else:
+            others[name] = cells
+    parts = [pd.DataFrame(others, index=index)] if others else []
+    if numeric:
+        parts.append(pd.DataFrame(numbers[: len(numeric)].T, index=index, columns=numeric, copy=False))
+    return pd.concat(parts, axis=1)[names]
 
 
 def _find_id_column(raw: RawTable, frame: pd.DataFrame, column: str | int | None) -> str | None:
