@@ -91,13 +91,12 @@ class NetworkBuilder(NetworkParameters):
         return torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0])
 
     def _grow(self) -> nn.Module:
-        """Return the trained network with an output for every class: later rows may have other classes than before."""
-        learned = self.learned_
-        if learned.is_all:
-            return self.network_
-        self.learned_ = self._learn_all()
-        no_rows = sparse.csr_array((1, len(self.hierarchy_)), dtype=np.bool_)
-        return learned.grow(self.network_, self._build_started(no_rows).to(self.device_))
+        """Give the trained network an output for every class, and return it: later rows may have other classes."""
+        if not self.learned_.is_all:
+            learned, self.learned_ = self.learned_, self._learn_all()
+            no_rows = sparse.csr_array((1, len(self.hierarchy_)), dtype=np.bool_)
+            self.network_ = learned.grow(self.network_, self._build_started(no_rows).to(self.device_))
+        return self.network_
 
     # Training
 
