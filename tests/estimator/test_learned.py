@@ -127,3 +127,10 @@ def test_the_constraint_commutes_with_scores_of_0_for_other_classes(hierarchy: A
     after = learned.widen(max_constraint(scores, learned.hierarchy))
     assert torch.equal(after, max_constraint(learned.widen(scores), hierarchy))
     assert len(hierarchy.violations(after)) == 0
+
+
+def test_stored_settings_tell_which_outputs_there_are_so_that_older_results_are_refused() -> None:
+    default, paper = (CHMCNNClassifier(DATA.hierarchy, preset=preset) for preset in ("default", "paper"))
+    assert default.resolve_settings(8, 100)["by_frequency"]
+    assert "by_frequency" not in paper.resolve_settings(8, 100)
+    assert "by_frequency" not in CHMCNNClassifier(DATA.hierarchy, network=MLP).resolve_settings(None, 100)
