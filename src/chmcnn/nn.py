@@ -18,7 +18,7 @@ from chmcnn.constraint import IndexedHierarchy, Reduction, check_options, max_co
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
@@ -31,7 +31,7 @@ _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 _FEATURE_DEVIATION = 0.1
 """Standard deviation of the first weights of each feature of a `SparseMLP`."""
 _OUTPUT_SCALE = 0.3
-"""Factor of the first weights of its outputs, which begin near the frequencies of the classes."""
+"""Factor of the first weights of outputs that begin near the frequencies of the classes."""
 _RAREST = 1e-4
 """Lowest frequency of a class that its outputs begin with."""
 
@@ -152,6 +152,23 @@ class MLP(nn.Sequential):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]
         super().__init__(*layers, *_create_output((features, *widths)[-1], classes, output_rank))
 
+    def start_from(self, frequencies: Tensor) -> None:
+        """Begin with scores near the frequencies of the classes (classes,), from which the features deviate.
+
+        >>> network = MLP(77, 2).eval()
+        >>> network.start_from(torch.tensor([0.5, 0.01]))
+        >>> torch.sigmoid(network(torch.zeros(1, 77))).round(decimals=1)
+        tensor([[0.5000, 0.0000]], grad_fn=<RoundBackward1>)
+        """
+        _start_outputs(self[-1].parameters(), frequencies)
+
+
+def _start_outputs(last: Iterable[Tensor], frequencies: Tensor) -> None:
+    weight, bias = last
+    with torch.no_grad():
+        weight.mul_(_OUTPUT_SCALE)
+        bias.copy_(torch.logit(frequencies, eps=_RAREST))
+
 
 def _create_output(width: int, classes: int, rank: int | None) -> list[nn.Linear]:
     """Return the last layer: one, or two whose product has a lower rank."""
@@ -198,12 +215,9 @@ class SparseMLP(nn.Module):
         self.feature_dropout = dropout / 2
 
     def start_from(self, frequencies: Tensor) -> None:
-        """Begin with scores near the frequencies of the classes (classes,), from which the features deviate."""
-        last = self.rest[-1] if len(self.rest) else None
-        weight, bias = (last.weight, last.bias) if isinstance(last, nn.Linear) else (self.first, self.bias)
-        with torch.no_grad():
-            weight.mul_(_OUTPUT_SCALE)
-            bias.copy_(torch.logit(frequencies, eps=_RAREST))
+        """Begin with scores near the frequencies of the classes: see `MLP.start_from`."""
+        last = self.rest[-1].parameters() if len(self.rest) else (self.first, self.bias)
+        _start_outputs(last, frequencies)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits (rows, classes) of features (rows, features): a sparse CSR tensor, or a dense one."""

@@ -64,13 +64,13 @@ def test_the_best_classes_of_rows_in_any_form_computed_in_blocks(monkeypatch: py
         assert all(scores[row, DATA.hierarchy.index(name)] == score for name, score in best)
     assert isinstance(whole[0][0], RankedClass)
     sizes: list[int] = []
-    predict = CHMCNNClassifier.uncorrected_proba
+    predict = CHMCNNClassifier.predict_proba
 
     def watched(self: CHMCNNClassifier, rows: Any) -> Any:
         sizes.append(len(rows))
         return predict(self, rows)
 
-    monkeypatch.setattr(CHMCNNClassifier, "uncorrected_proba", watched)
+    monkeypatch.setattr(CHMCNNClassifier, "predict_proba", watched)
     monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 7 * 15 + 1)
     for form in (X, X.tolist()):
         sizes.clear()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
 
 from chmcnn.baselines._losses import BCE
 from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import MaxConstraint
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
     from torch import Tensor, nn
 
     from chmcnn.hierarchy import Hierarchy
@@ -26,7 +26,7 @@ class _Plain(NeuralClassifier):
     has_sparse_network = True
 
     def _create_loss(self, labels: csr_array | None) -> Loss:
-        return self._wrap(BCE(self._get_mask(), self._weigh_classes(labels))).to(self.device_)
+        return self._wrap(BCE(self.learned_.counted, self._weigh_classes(labels))).to(self.device_)
 
     def _wrap(self, loss: nn.Module) -> nn.Module:
         """Return the loss of this variant, built on plain cross-entropy."""
@@ -58,15 +58,24 @@ class GPlus(_Plain):
     """g+: the output of a class predicts rows that belong to none of its children; the correction is the maximum."""
 
     def _wrap(self, loss: nn.Module) -> nn.Module:
-        edges = self.hierarchy_.edges
-        return _WithoutChildren(loss, edges[self.evaluated_[edges[:, 1]]])
+        return _WithoutChildren(loss, self._get_edges())
+
+    def _get_edges(self) -> NDArray[np.int64]:
+        """Return the edges to children that count."""
+        edges = self.learned_.hierarchy.edges
+        return edges[self.learned_.evaluated[edges[:, 1]]]
+
+    def _count_frequencies(self, labels: csr_array) -> Tensor:
+        parents, children = self._get_edges().T
+        upward = csr_array((np.ones(len(parents), dtype=np.float32), (children, parents)), shape=2 * labels.shape[1:])
+        return super()._count_frequencies(labels > labels.multiply(labels @ upward > 0))
 
 
 class HMCM(_Plain):
     """h + MCM: the network with the constraint on top of it, trained with plain cross-entropy."""
 
     def _wrap(self, loss: nn.Module) -> nn.Module:
-        return self._separate_uncounted(_Constrained(loss, self.hierarchy_))
+        return self._separate_uncounted(_Constrained(loss, self.learned_.hierarchy))
 
 
 class _WithoutChildren(torch.nn.Module):

@@ -64,7 +64,7 @@ class DHN(NeuralClassifier):
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Return probabilities (rows, classes) from logits (rows, 2 * classes)."""
-        return mix_outputs(outputs, self.hierarchy_, self.mix_)
+        return mix_outputs(outputs, self.learned_.hierarchy, self.mix_)
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
@@ -74,12 +74,17 @@ class DHN(NeuralClassifier):
         self.mix_ = 0.5 if self.mix is None else float(self.mix)
 
     def _create_loss(self, labels: csr_array | None) -> nn.Module:
-        options: dict[str, Any] = {"mask": self._get_mask(), "weight": self._weigh_classes(labels), "validate": False}
-        loss = _Mirrored(MCLoss(self.hierarchy_, **options), MCLoss(self.hierarchy_.reversed, **options))
+        learned = self.learned_
+        options: dict[str, Any] = {"mask": learned.counted, "weight": self._weigh_classes(labels), "validate": False}
+        loss = _Mirrored(MCLoss(learned.hierarchy, **options), MCLoss(learned.hierarchy.reversed, **options))
         return loss.to(self.device_)
 
     def _count_outputs(self) -> int:
-        return 2 * len(self.hierarchy_)
+        return 2 * super()._count_outputs()
+
+    def _count_frequencies(self, labels: csr_array) -> Tensor:
+        frequencies = super()._count_frequencies(labels)
+        return torch.cat([frequencies, 1 - frequencies])
 
     def _score_validation_rows(self, network: nn.Module, valid: training.Rows) -> ScoresLike:
         if self.mix is None:
@@ -90,7 +95,9 @@ class DHN(NeuralClassifier):
 
     def _score(self, network: nn.Module, valid: training.Rows, mix: float) -> float:
         blocks = training.score_blocks(
-            lambda x: mix_outputs(network(x).float(), self.hierarchy_, mix), valid, self.device_
+            lambda x: self.learned_.widen(mix_outputs(network(x).float(), self.learned_.hierarchy, mix)),
+            valid,
+            self.device_,
         )
         return metrics.auprc(valid.y, blocks, classes=self.evaluated_)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from chmcnn.hierarchy import Hierarchy
+    from chmcnn.estimator._learned import LearnedClasses
 
 
 def balance(labels: csr_array | None, evaluated: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -28,16 +28,15 @@ def balance(labels: csr_array | None, evaluated: NDArray[np.bool_]) -> NDArray[n
 
 def weigh_classes(
     class_weight: Mapping[str, float] | Literal["balanced"] | None,
-    hierarchy: Hierarchy,
+    learned: LearnedClasses,
     labels: csr_array | None,
-    evaluated: NDArray[np.bool_],
 ) -> NDArray[np.float32] | None:
-    """Return the weight of each class; None where all weigh the same."""
+    """Return the weight of each class that the network has an output for; None where all weigh the same."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
-        return balance(labels, evaluated)
-    weights = np.ones(len(hierarchy), dtype=np.float32)
+        return balance(labels, learned.evaluated)
+    weights = np.ones(len(learned.mask), dtype=np.float32)
     for name, weight in class_weight.items():
-        weights[hierarchy.index(name)] = weight
-    return weights
+        weights[learned.all_classes.index(name)] = weight
+    return weights[learned.mask]

@@ -6,7 +6,7 @@ has the highest score among the classes below it that count, or 0 if there are n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import nn
@@ -76,6 +76,16 @@ def find_delegates(
     corrected = correct(scores, hierarchy, above=above, counted=counted)
     best = delegates(_replace(corrected, counted, -1.0), hierarchy)
     return lowest.gather(-1, best).where(counted[best], best)  # nothing below it counts: it has no other source
+
+
+def get_options(
+    hierarchy: Hierarchy, direction: Direction, counted: NDArray[np.bool_] | None, device: torch.device
+) -> dict[str, Any]:
+    """Return the options of `correct` and `find_delegates`; ``counted`` is None if all classes count."""
+    return {
+        "above": hierarchy.reversed if direction == "min" else None,
+        "counted": None if counted is None else torch.tensor(counted, device=device),
+    }
 
 
 def _replace(scores: Tensor, counted: Tensor | None, value: float) -> Tensor:

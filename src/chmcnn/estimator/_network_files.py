@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,6 +25,8 @@ def network_tensors(model: NeuralClassifier) -> dict[str, Tensor]:
     """Return the weights, and the state that `partial_fit` resumes from."""
     weights = model.network_.state_dict().items()
     tensors = {f"{_PREFIX}{name}": value.detach().cpu().contiguous().clone() for name, value in weights}
+    if not model.learned_.is_all:
+        tensors["learned"] = torch.tensor(model.learned_.mask)
     state = getattr(model, "training_state_", None)
     return tensors if state is None else tensors | optimizer_tensors(state.optimizer)
 
@@ -48,6 +50,8 @@ def restore_network(model: NeuralClassifier, facts: Mapping[str, Any], tensors: 
     _restore_shape(model, facts)
     model.history_ = tuple(Epoch(**{**epoch, "score": _restore_number(epoch["score"])}) for epoch in facts["history"])
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
+    if "learned" in tensors:  # otherwise the network has outputs for all classes
+        model.learned_ = replace(model.learned_, mask=tensors["learned"].numpy())
     network = model.build_network()
     network.load_state_dict(
         {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}

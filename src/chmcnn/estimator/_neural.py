@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -23,15 +23,14 @@ from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
-from chmcnn.estimator._correction import CountedLogits, delegates_to_uncounted
+from chmcnn.estimator._correction import CountedLogits, correct, delegates_to_uncounted, get_options
 from chmcnn.estimator._devices import choose_device
+from chmcnn.estimator._network import NetworkBuilder
 from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
-from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
 from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor, create_preprocessor
-from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
@@ -46,19 +45,10 @@ if TYPE_CHECKING:
     from chmcnn.training import Loss, Settings
 
 
-class NeuralClassifier(NetworkParameters):
+class NeuralClassifier(NetworkBuilder):
     """An estimator with a network. A system is a subclass with `_create_loss`."""
 
-    has_sparse_network: ClassVar[bool] = False
-    """Whether the default network for sparse features is a `SparseMLP`."""
-
-    network_: nn.Module
-    device_: str
-    row_groups_: bool = False  # whether the training rows came from files, a window at a time
-    sparse_network_: bool = False  # whether the default network is a `SparseMLP`
-    feature_shape_: tuple[int, ...]
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
-    n_samples_fit_: int | None = None  # number of training rows; None for a stream and for a loaded model
     training_state_: training.TrainingState  # set by partial_fit only
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
@@ -70,10 +60,6 @@ class NeuralClassifier(NetworkParameters):
     def _create_loss(self, labels: csr_array | None) -> Loss:
         """Return the loss; the labels of the training rows are None for a stream."""
         raise NotImplementedError
-
-    def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        kind = SparseMLP if self.sparse_network_ else MLP
-        return kind(features, classes, **self.architecture())
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Return probabilities (rows, classes) before the correction, from outputs of the network."""
@@ -122,7 +108,7 @@ class NeuralClassifier(NetworkParameters):
             self.tuned_thresholds_ = {}
         settings = replace(self._create_settings(), epochs=1, refit=False, schedule="constant")
         if not hasattr(self, "training_state_"):
-            self.training_state_ = self._start(self.build_network if first else lambda: self.network_, settings)
+            self.training_state_ = self._start(self.build_network if first else self._grow, settings)
         loss = self._create_loss(rows.y)
         epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
         self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
@@ -208,6 +194,7 @@ class NeuralClassifier(NetworkParameters):
         self.streamed_, self.n_samples_fit_, self.sparse_network_ = False, None, False
         self.row_groups_ = False
         self.feature_type_ = torch.float32
+        self.learned_ = self._learn_all()
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
 
@@ -218,10 +205,6 @@ class NeuralClassifier(NetworkParameters):
         self.n_samples_fit_, self.feature_shape_ = rows.x.shape[0], tuple(rows.x.shape[1:])
         self.sparse_network_ = self._wants_sparse_network() and isinstance(rows.x, sparse.csr_array)
         return rows
-
-    def _wants_sparse_network(self) -> bool:
-        preset = find_preset(self.preset, self.presets)
-        return self.has_sparse_network and self.network is None and preset.sparse is not None
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
@@ -237,16 +220,22 @@ class NeuralClassifier(NetworkParameters):
         return narrow.to(self.device_)
 
     def _learn(self, train: Batches, valid: Rows | None) -> ScoresLike | None:
-        labels = train.y if isinstance(train, Rows) else None
+        labels, build = None, self.build_network
+        if isinstance(train, Rows):
+            if self._is_by_frequency():
+                self.learned_ = self.learned_.restrict(train, valid)
+                train = self.learned_.narrow(train)
+                build = partial(self._build_started, train.y)
+            labels = train.y
         with self._open_display() as progress:
             trained = training.train(
-                partial(self._build_initialised, labels),
+                build,
                 train,
                 loss=self._create_loss(labels),
                 settings=self._create_settings(),
-                valid=valid,
+                valid=None if valid is None else self.learned_.narrow(valid),
                 scores=self._score_outputs,
-                evaluated=self.evaluated_,
+                evaluated=self.learned_.evaluated,
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
@@ -260,29 +249,22 @@ class NeuralClassifier(NetworkParameters):
         network.load_state_dict(trained.best_weights)
         return self._score_validation_rows(network, valid)
 
-    def _build_initialised(self, labels: csr_array | None) -> nn.Module:
-        """Create a network; one for sparse features begins with the frequencies of the classes."""
-        network = self.build_network()
-        if isinstance(network, SparseMLP) and labels is not None and self.network is None:
-            network.start_from(torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0]))
-        return network
-
     def _score_validation_rows(self, network: nn.Module, valid: Rows) -> ScoresLike:
         """Return blocks of coherent scores of the validation rows, by a network that was not trained on them."""
         keep_sparse = training.accepts_sparse(network)
         return training.score_blocks(
-            lambda x: self._score_outputs(network(x)), valid, self.device_, keep_sparse=keep_sparse
+            lambda x: self._score_all_classes(network(x)), valid, self.device_, keep_sparse=keep_sparse
         )
 
     # Predicting
 
     def predict_proba(self, X: Features) -> NDArray[np.float32]:
         """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self._compute(X, self._score_outputs).cpu().numpy()
+        return self._compute(X, self._score_all_classes).cpu().numpy()
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the network, before the correction."""
-        return self._compute(X, self.probabilities).cpu().numpy()
+        return self._compute(X, lambda outputs: self.learned_.widen(self.probabilities(outputs))).cpu().numpy()
 
     def _split_rows(self, X: Features, size: int) -> Iterator[Features]:
         """Yield some rows of X at a time; batches of a Dataset or DataLoader."""
@@ -292,7 +274,7 @@ class NeuralClassifier(NetworkParameters):
         return (part for batch in batches for part in batch.split(size))
 
     def outputs(self, X: Features) -> Tensor:
-        """Return the outputs of the network: logits (rows, classes) for most systems."""
+        """Return the outputs of the network: logits (rows, outputs), one for each learned class for most systems."""
         return self._compute(X, lambda outputs: outputs)
 
     def _compute(self, X: Features, function: Callable[[Tensor], Tensor]) -> Tensor:
@@ -313,8 +295,17 @@ class NeuralClassifier(NetworkParameters):
         return training.predict(compute, x, self.device_, classes=classes, keep_sparse=keep_sparse)
 
     def _score_outputs(self, outputs: Tensor) -> Tensor:
-        """Return coherent probabilities. The sigmoid comes first: it may differ in the last bit for equal logits."""
-        return self.correct(self.probabilities(outputs.float()))
+        """Return coherent probabilities of the classes that the network has outputs for.
+
+        The sigmoid comes first: it may differ in the last bit for equal logits.
+        """
+        learned = self.learned_
+        options = get_options(learned.hierarchy, self.correction, learned.counted, outputs.device)
+        return correct(self.probabilities(outputs.float()), learned.hierarchy, **options)
+
+    def _score_all_classes(self, outputs: Tensor) -> Tensor:
+        """Return coherent probabilities (rows, classes): 0 for a class that the network has no output for."""
+        return self.learned_.widen(self._score_outputs(outputs))
 
     # Files
 
@@ -343,49 +334,14 @@ class NeuralClassifier(NetworkParameters):
         check_is_fitted(self, "network_")
         _onnx.export_onnx(self, Path(path), force=force)
 
-    # Network and settings
-
-    def build_network(self) -> nn.Module:
-        """Create a new network, as for each training."""
-        if isinstance(self.network, torch.nn.Module):
-            return copy.deepcopy(self.network)
-        create = self._create_default_network if self.network is None else self.network
-        return create(self._count_inputs(), self._count_outputs())
-
-    def architecture(self) -> dict[str, Any]:
-        """Return the options of the default network."""
-        settings = self.resolve_settings(self._count_inputs(), self.n_samples_fit_, sparse=self.sparse_network_)
-        return {name: settings[name] for name in ("widths", "dropout", "output_rank")}
-
-    def settings_to_save(self) -> dict[str, Any]:
-        """Return the resolved settings that model files store: later presets do not change a saved model."""
-        return self.architecture()
-
-    def _count_inputs(self) -> int:
-        """Return the number of inputs of the network."""
-        return math.prod(self.feature_shape_)
-
-    def _count_outputs(self) -> int:
-        """Return the number of outputs of the network."""
-        return len(self.hierarchy_)
-
-    def _create_settings(self) -> Settings:
-        custom = self.network is not None or self.streamed_
-        columns = None if custom else self._count_inputs()
-        settings = self.resolve_settings(columns, self.n_samples_fit_, sparse=self.sparse_network_)
-        if (self.streamed_ or self.row_groups_) and self.refit is None:
-            settings["refit"] = False  # rows of a stream cannot be concatenated with validation rows
-        options = {name: settings[name] for name in TRAINING}
-        return training.Settings(**options, precision=self.precision, seed=self.seed_)
-
     def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
         """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
-        if delegates_to_uncounted(self.hierarchy_, self.evaluated_):
-            return CountedLogits(loss, self.evaluated_)
+        if delegates_to_uncounted(self.learned_.hierarchy, self.learned_.evaluated):
+            return CountedLogits(loss, self.learned_.evaluated)
         return loss
 
     def _weigh_classes(self, labels: csr_array | None) -> NDArray[np.float32] | None:
-        return weigh_classes(self.class_weight, self.hierarchy_, labels, self.evaluated_)
+        return weigh_classes(self.class_weight, self.learned_, labels)
 
     def _open_display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:
         if not self.verbose:

@@ -36,14 +36,13 @@ class _Pipeline(nn.Module):
             self.register_buffer("scales", torch.tensor(preprocessor.scales_, dtype=torch.float32))
         self.network = model.network_.cpu().eval()
         self.probabilities = model.probabilities
-        mask = None if model.evaluated_.all() else model.evaluated_
-        self.correction = Correction(model.hierarchy_, model.correction, mask)
+        self.learned = model.learned_
+        self.correction = Correction(self.learned.hierarchy, model.correction, self.learned.counted)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.streamed:
             x = (torch.where(torch.isnan(x), self.means, x) - self.shift) / self.scales
-        coherent: Tensor = self.correction(self.probabilities(self.network(x)))
-        return coherent
+        return self.learned.widen(self.correction(self.probabilities(self.network(x))))
 
 
 def export_onnx(model: NeuralClassifier, path: Path, *, force: bool) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator._correction import Direction, correct, find_delegates
+from chmcnn.estimator._correction import Direction, correct, find_delegates, get_options
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
 from chmcnn.estimator._streams import is_stream
@@ -56,13 +56,16 @@ class Predictor:
 
     def iterate_proba(self, X: Features) -> Iterator[NDArray[np.float32]]:
         """Yield the coherent probabilities of some rows at a time: all of them need not fit into memory."""
-        return (scores for _, scores in self.iterate_scores(X))
+        return (self.predict_proba(block) for block in self._split_rows(X, self._count_rows_at_once()))
 
     def iterate_scores(self, X: Features) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Yield probabilities before and after the correction, of some rows at a time."""
-        for block in self._split_rows(X, max(1, _CELLS // len(self._require_hierarchy()))):
+        for block in self._split_rows(X, self._count_rows_at_once()):
             raw = self.uncorrected_proba(block)
             yield raw, self.correct(torch.from_numpy(raw)).numpy()
+
+    def _count_rows_at_once(self) -> int:
+        return max(1, _CELLS // len(self._require_hierarchy()))
 
     def predict_top(
         self,
@@ -215,12 +218,5 @@ class Predictor:
         return correct(scores, self.hierarchy_, **self._get_correction(scores))
 
     def _get_correction(self, scores: Tensor) -> dict[str, Any]:
-        mask = self._get_mask()
-        return {
-            "above": self.hierarchy_.reversed if self.correction == "min" else None,
-            "counted": None if mask is None else torch.tensor(mask, device=scores.device),
-        }
-
-    def _get_mask(self) -> NDArray[np.bool_] | None:
-        """Return the classes that count; None if all do."""
-        return None if self.evaluated_.all() else self.evaluated_
+        counted = None if self.evaluated_.all() else self.evaluated_
+        return get_options(self.hierarchy_, self.correction, counted, scores.device)

@@ -23,6 +23,7 @@ class Preset:
     dropout: float
     settings: Settings
     scaled: bool = False  # whether options and learning rate depend on the size of the table
+    by_frequency: bool = False  # whether only classes with a row have outputs, which begin with their frequencies
     sparse: Preset | None = None  # for sparse features and `chmcnn.nn.SparseMLP`; None for the same as for dense ones
 
     def choose_widths(self, columns: int) -> tuple[int, ...]:
@@ -67,11 +68,13 @@ PRESETS: dict[str, Preset] = {
         0.7,
         Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4),
         scaled=True,
+        by_frequency=True,
         # Chosen on validation rows of the problems of benchmarks/texts.py.
         sparse=Preset(
             (512,),
             0.5,
             Settings(epochs=10, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=4, schedule="cosine"),
+            by_frequency=True,
         ),
     ),
     # Section 5 of the paper; widths and learning rate differ between its data sets, these are the most frequent ones.
