@@ -31,7 +31,7 @@ _DENSE_CELLS = 1 << 27
 """Most cells of a sparse table that are stored densely, for which trees grow far more quickly."""
 
 
-class ExtraTrees(Refitted):
+class ExtraTrees(Refitted["Forest"]):
     """Extremely randomised trees; a row has the mean labels of the training rows in its leaves, over all trees.
 
     Splits minimise the variance of the principal components of the labels, and leaves use all labels, so scores are
@@ -68,8 +68,6 @@ class ExtraTrees(Refitted):
     >>> len(data.hierarchy.violations(model.uncorrected_proba(data.test.X)))
     0
     """
-
-    model_: Forest
 
     def __init__(
         self,
