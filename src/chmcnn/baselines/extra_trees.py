@@ -104,7 +104,8 @@ class ExtraTrees(Refitted["Forest"]):
             n_jobs=self.n_jobs or torch.get_num_threads(),
             random_state=self.seed_,
         )
-        regressor.fit(x, project_labels(rows.y[:, self.evaluated_], self.components, self.seed_))
+        targets = project_labels(rows.y[:, self.evaluated_], self.components, self.seed_)
+        regressor.fit(x, targets.ravel() if targets.shape[1] == 1 else targets)  # scikit-learn warns of one column
         return Forest.join(regressor, rows)
 
     def _read(self, arrays: Arrays, facts: Mapping[str, JSONValue]) -> Forest:  # noqa: ARG002 -- of all systems

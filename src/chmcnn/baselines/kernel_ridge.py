@@ -190,7 +190,7 @@ class Regression:
         """Return all arrays, for a model file."""
         return {
             **matrix_arrays("points", self.points),
-            "scale": np.array(self.scale),
+            "scale": np.array([self.scale]),
             "learned": self.learned,
             "class means": self.means,
             "coefficients": self.coefficients,
@@ -201,7 +201,7 @@ class Regression:
         """Return what a model file has, for a number of columns and classes."""
         coefficients = read_array(arrays, "coefficients", np.float32, (None, None))
         landmarks, count = coefficients.shape
-        scale = float(read_array(arrays, "scale", np.float64, ()))
+        scale = float(read_array(arrays, "scale", np.float64, (1,))[0])
         if scale <= 0:
             raise ModelError(f"scale is {scale}; expected a number above 0")
         return cls(
