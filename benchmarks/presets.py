@@ -135,10 +135,10 @@ def _labels(table: datasets.Table) -> pd.DataFrame:
     return pd.DataFrame(table.Y.toarray(), index=table.X.index)
 
 
-def run_once(file: Path, measure: Callable[[], dict[str, Any]]) -> None:
+def run_once(file: Path, measure: Callable[[], dict[str, Any]], command: str = "presets") -> None:
     """Measure and write the result, unless its file exists; print it."""
     if not file.exists():
-        result = {"written by": "python -m benchmarks.presets", **measure()}
+        result = {"written by": f"python -m benchmarks.{command}", **measure()}
         with atomic(file) as temporary:
             temporary.write_text(json.dumps(result, indent=1) + "\n")
     print(file.read_text(), flush=True)

@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import layers, scale_report
+from benchmarks import layers, scale_report, starts
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
@@ -36,6 +36,7 @@ DOCUMENTS = (
     ROOT / "docs" / "systems.md",
     ROOT / "docs" / "reproduction.md",
     ROOT / "docs" / "settings.md",
+    ROOT / "docs" / "findings.md",
 )
 DENSE = "dense float64"
 
@@ -71,6 +72,7 @@ def filled_in(text: str) -> str:
         "ways": ways,
         "loss_ways": loss_ways,
         "presets": presets,
+        "starts": starts.report,
         "layers": partial(validated, "layers", "columns", WIDE),
         "dropout": partial(validated, "dropout", "rows", LONG),
         "systems": systems,

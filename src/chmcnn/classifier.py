@@ -24,7 +24,8 @@ class CHMCNNClassifier(NeuralClassifier):
         ``"default"``, or ``"paper"`` for the settings of the paper. It has the values of the parameters that are None.
     network
         A torch module that returns one logit per class, or a function that creates one from the numbers of features and
-        classes. A module is copied for each training. By default fully connected layers.
+        classes. A module is copied for each training. By default fully connected layers, which with the default preset
+        have outputs only for classes with a row: the score of the others is 0.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each.
     output_rank

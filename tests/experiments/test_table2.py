@@ -31,6 +31,16 @@ def test_ours_take_the_place_of_the_published_system(tmp_path: Path) -> None:
     assert table["HMCN-F"].tolist() == published.auprc()["HMCN-F"][["spo_FUN", "enron"]].tolist()
 
 
+def test_the_best_recipe_is_an_ensemble_beside_the_networks(tmp_path: Path) -> None:
+    write_runs(tmp_path / "runs", {"enron": [0.752]})
+    write_runs(tmp_path / "runs", {"enron": [0.772, 0.774]}, "best")
+    found = table2.collect(tmp_path)
+    assert found is not None
+    assert found.scores("best").to_dict() == {"enron": pytest.approx(0.773)}
+    (table,) = (table for table in section(found).tables if table.title == "AU(PRC)")
+    assert table.columns[1:3] == ("ours, default recipe", "ours, best recipe")
+
+
 def test_without_results_there_is_nothing(tmp_path: Path) -> None:
     assert table2.collect(tmp_path) is None
 

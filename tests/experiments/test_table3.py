@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.results import write_runs
 
-from chmcnn.errors import DatasetError
+from chmcnn.errors import ChmcnnError, DatasetError
 from chmcnn.experiments import published, table3
 from chmcnn.experiments.context import Context
 from chmcnn.experiments.recipes import Benchmark
@@ -79,3 +79,8 @@ def test_reconstructed_data_is_shown_and_counts_in_no_mean(tmp_path: Path) -> No
         ("spo_FUN", 0.2),
         ("mean", 0.2),
     ]
+
+
+def test_the_best_recipe_has_no_losses_to_compare(tmp_path: Path) -> None:
+    with pytest.raises(ChmcnnError, match="compares the losses of one network; use the recipe 'default' or 'paper'"):
+        table3.run(Context(tmp_path), Benchmark(["spo_FUN"], "best"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def to_tensors(arrays: Arrays) -> dict[str, Tensor]:
     """Return arrays as tensors."""
-    return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    return {name: torch.from_numpy(np.asarray(array, order="C")) for name, array in arrays.items()}
 
 
 def to_arrays(tensors: Mapping[str, Tensor]) -> dict[str, NDArray[np.generic]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -45,27 +45,30 @@ class Learned(Protocol):
         """Return all of it, for a model file."""
 
 
-class Refitted(HierarchicalClassifier):
+Model = TypeVar("Model", bound=Learned)
+
+
+class Refitted(HierarchicalClassifier, Generic[Model]):
     """A system that chooses its settings on validation rows, and then learns from all rows.
 
     A system is a subclass with `_train` and `_read`.
     """
 
-    model_: Learned
+    model_: Model
     notice_: str = ""
     best_score_: float
 
     # Implemented by each system
 
     @abstractmethod
-    def _train(self, rows: Rows) -> Learned:
+    def _train(self, rows: Rows) -> Model:
         """Learn from rows."""
 
     @abstractmethod
-    def _read(self, arrays: Arrays, facts: Mapping[str, JSONValue]) -> Learned:
+    def _read(self, arrays: Arrays, facts: Mapping[str, JSONValue]) -> Model:
         """Return what a model file has, of which everything is checked."""
 
-    def _choose(self, first: Learned, valid: Rows) -> Learned:  # noqa: ARG002 -- for systems that choose
+    def _choose(self, first: Model, valid: Rows) -> Model:  # noqa: ARG002 -- for systems that choose
         """Choose settings on rows that were not learned from, and return the first model with these settings."""
         return first
 
@@ -82,16 +85,16 @@ class Refitted(HierarchicalClassifier):
         self.model_ = self._train(train)
         return scores
 
-    def _score_rows(self, model: Learned, rows: Rows) -> ScoresLike:
+    def _score_rows(self, model: Model, rows: Rows) -> ScoresLike:
         """Return blocks of coherent scores; if there are very many, they are computed each time that they are read."""
         compute = partial(self._iterate, model, rows.features)
         return list(compute()) if len(rows) * len(self.hierarchy_) <= _CELLS_KEPT else compute
 
-    def _iterate(self, model: Learned, x: Features) -> Iterator[NDArray[np.float32]]:
+    def _iterate(self, model: Model, x: Features) -> Iterator[NDArray[np.float32]]:
         for block in self._split_features(model, x):
             yield self._correct_plain(torch.from_numpy(model.score(block))).numpy()
 
-    def _split_features(self, model: Learned, x: Features) -> Iterator[Features]:
+    def _split_features(self, model: Model, x: Features) -> Iterator[Features]:
         size = max(1, _CELLS_AT_ONCE // max(len(self.hierarchy_), model.width))
         return (x[start : start + size] for start in range(0, x.shape[0], size))
 

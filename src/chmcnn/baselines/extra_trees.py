@@ -31,7 +31,7 @@ _DENSE_CELLS = 1 << 27
 """Most cells of a sparse table that are stored densely, for which trees grow far more quickly."""
 
 
-class ExtraTrees(Refitted):
+class ExtraTrees(Refitted["Forest"]):
     """Extremely randomised trees; a row has the mean labels of the training rows in its leaves, over all trees.
 
     Splits minimise the variance of the principal components of the labels, and leaves use all labels, so scores are
@@ -69,8 +69,6 @@ class ExtraTrees(Refitted):
     0
     """
 
-    model_: Forest
-
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -106,7 +104,8 @@ class ExtraTrees(Refitted):
             n_jobs=self.n_jobs or torch.get_num_threads(),
             random_state=self.seed_,
         )
-        regressor.fit(x, project_labels(rows.y[:, self.evaluated_], self.components, self.seed_))
+        targets = project_labels(rows.y[:, self.evaluated_], self.components, self.seed_)
+        regressor.fit(x, targets.ravel() if targets.shape[1] == 1 else targets)  # scikit-learn warns of one column
         return Forest.join(regressor, rows)
 
     def _read(self, arrays: Arrays, facts: Mapping[str, JSONValue]) -> Forest:  # noqa: ARG002 -- of all systems

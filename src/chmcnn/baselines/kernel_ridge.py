@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from chmcnn import metrics
 from chmcnn.baselines._arrays import matrix_arrays, read_array, read_matrix, read_positions
 from chmcnn.baselines._refitted import Refitted
 from chmcnn.errors import ModelError
@@ -27,17 +28,17 @@ LAMBDAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _COEFFICIENTS = 1 << 27
 """Most coefficients, one for each landmark and class: 512 MiB."""
 _COLUMNS_AT_ONCE = 1000
-_MIXTURES = 256
-"""Random mixtures of the classes that lambda is chosen by."""
+_SAMPLE = 1000
+"""Most rows, and most classes, that lambda is chosen by."""
 _SMALLEST = 1e-10
 """Eigenvalues below this share of the largest are rounding errors."""
 
 
-class KernelRidge(Refitted):
+class KernelRidge(Refitted["Regression"]):
     """Kernel ridge regression of the 0/1 labels, with scores cut to [0, 1]; the correction is the maximum.
 
-    The kernel is exp(-distance / median distance). The penalty is the one of 0.01, 0.03, ..., 10 with the smallest
-    squared error of leave-one-out, which has a closed form. Only classes with training rows are learned; others score
+    The kernel is exp(-distance / median distance). The penalty is the one of 0.01, 0.03, ..., 10 with the best AU(PRC)
+    of leave-one-out, which has a closed form. Only classes with training rows are learned; others score
     0. Above a number of rows, similarities to some of them, drawn at random, are used (Nystroem's method).
 
     Parameters
@@ -67,7 +68,6 @@ class KernelRidge(Refitted):
     0
     """
 
-    model_: Regression
     lambda_: float
 
     def __init__(self, hierarchy: Hierarchy | None = None, *, landmarks: int = 3000, **options: JSONValue) -> None:
@@ -132,19 +132,26 @@ class Smoother:
         return cls(features @ (vectors / np.sqrt(spectrum)), spectrum, basis @ vectors)
 
     def choose_lambda(self, labels: sparse.csr_array, seed: int) -> float:
-        """Return the penalty with the smallest squared error of leave-one-out.
+        """Return the penalty with the best AU(PRC) of leave-one-out, of a sample of rows and classes."""
+        random = np.random.default_rng(seed)
+        rows, classes = (random.permutation(size)[:_SAMPLE] for size in labels.shape)
+        targets = labels[:, classes].toarray()
+        if not targets[rows].any():
+            return 1.0
+        means = targets.mean(axis=0)
+        projected = self.left.T @ (targets - means)
+        scores = (self._leave_one_out(rows, targets[rows] - means, projected, penalty) + means for penalty in LAMBDAS)
+        return LAMBDAS[int(np.argmax([metrics.auprc(targets[rows], np.clip(each, 0, 1)) for each in scores]))]
 
-        Of many classes, random mixtures with weights 1 and -1 are used, whose errors have the same expectation.
-        """
-        targets = labels - labels.mean(axis=0) if labels.shape[1] <= _MIXTURES else _mix(labels, seed)
-        projected = self.left.T @ targets
-        errors = []
-        for penalty in LAMBDAS:
-            shares = self.spectrum / (self.spectrum + penalty)
-            leverages = np.minimum((self.left**2) @ shares, 1 - 1e-9)
-            residuals = targets - self.left @ (shares[:, None] * projected)
-            errors.append(((residuals / (1 - leverages)[:, None]) ** 2).sum())
-        return LAMBDAS[int(np.argmin(errors))]
+    def _leave_one_out(
+        self, rows: NDArray[np.int64], targets: NDArray[np.float64], projected: NDArray[np.float64], penalty: float
+    ) -> NDArray[np.float64]:
+        """Return what each of some rows would get from all others: the residual grows by the leverage of the row."""
+        left, shares = self.left[rows], self.spectrum / (self.spectrum + penalty)
+        leverages = np.minimum((left**2) @ shares, 1 - 1e-9)[:, None]
+        residuals = targets - (left * shares) @ projected
+        scores: NDArray[np.float64] = targets - residuals / (1 - leverages)
+        return scores
 
     def solve(self, labels: sparse.csr_array, penalty: float) -> NDArray[np.float32]:
         """Return the coefficients (landmarks, classes) of the labels without their means, some classes at a time."""
@@ -183,7 +190,7 @@ class Regression:
         """Return all arrays, for a model file."""
         return {
             **matrix_arrays("points", self.points),
-            "scale": np.array(self.scale),
+            "scale": np.array([self.scale]),
             "learned": self.learned,
             "class means": self.means,
             "coefficients": self.coefficients,
@@ -194,7 +201,7 @@ class Regression:
         """Return what a model file has, for a number of columns and classes."""
         coefficients = read_array(arrays, "coefficients", np.float32, (None, None))
         landmarks, count = coefficients.shape
-        scale = float(read_array(arrays, "scale", np.float64, ()))
+        scale = float(read_array(arrays, "scale", np.float64, (1,))[0])
         if scale <= 0:
             raise ModelError(f"scale is {scale}; expected a number above 0")
         return cls(
@@ -209,9 +216,7 @@ class Regression:
 
 def _compute_kernel(x: Features, points: Features, scale: float) -> NDArray[np.float64]:
     """Return similarities (rows, landmarks)."""
-    kernel: NDArray[np.float64] = euclidean_distances(x, points)
-    kernel /= -scale
-    np.exp(kernel, out=kernel)
+    kernel: NDArray[np.float64] = np.exp(euclidean_distances(x, points) / -scale)
     return kernel
 
 
@@ -227,11 +232,3 @@ def _find_components(kernel: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
     spectrum, vectors = linalg.eigh(kernel, driver="evd", check_finite=False)
     kept = spectrum > _SMALLEST * max(spectrum[-1], 1e-300)
     return spectrum[kept], vectors[:, kept]
-
-
-def _mix(labels: sparse.csr_array, seed: int) -> NDArray[np.float64]:
-    """Return random mixtures of the classes (rows, mixtures), without their means."""
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (labels.shape[1], _MIXTURES))
-    mixed: NDArray[np.float64] = labels @ signs
-    mixed -= mixed.mean(axis=0)
-    return mixed

@@ -5,7 +5,7 @@ A class without a row has none below it either, as labels have all ancestors. It
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,12 @@ class LearnedClasses:
     all_classes: Hierarchy
     all_evaluated: NDArray[np.bool_]
     mask: NDArray[np.bool_]  # (classes,)
+    _places: Tensor = field(init=False, repr=False)  # of each class among these, or of the 0 that follows them
+
+    def __post_init__(self) -> None:
+        """Find the places now: a tensor that is made in a prediction or an export is of no use elsewhere."""
+        places = np.where(self.mask, self.mask.cumsum() - 1, self.mask.sum())
+        object.__setattr__(self, "_places", torch.from_numpy(places))
 
     @cached_property
     def is_all(self) -> bool:
@@ -78,11 +84,6 @@ class LearnedClasses:
         if self.is_all:
             return scores
         return functional.pad(scores, (0, 1)).index_select(-1, self._places.to(scores.device))
-
-    @cached_property
-    def _places(self) -> Tensor:
-        """Position of each class among these, or that of the 0 that follows them."""
-        return torch.from_numpy(np.where(self.mask, self.mask.cumsum() - 1, self.mask.sum()))
 
     def grow(self, network: nn.Module, larger: nn.Module) -> nn.Module:
         """Give the weights of a network for these classes to a new one for all classes, and return it."""

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -25,14 +25,12 @@ from chmcnn.estimator import _streams
 from chmcnn.estimator._class_weights import weigh_classes
 from chmcnn.estimator._correction import CountedLogits, correct, delegates_to_uncounted, get_options
 from chmcnn.estimator._devices import choose_device
-from chmcnn.estimator._learned import LearnedClasses
+from chmcnn.estimator._network import NetworkBuilder
 from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
-from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
 from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor, create_preprocessor
-from chmcnn.nn import MLP, SparseMLP
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
 
 if TYPE_CHECKING:
@@ -47,20 +45,10 @@ if TYPE_CHECKING:
     from chmcnn.training import Loss, Settings
 
 
-class NeuralClassifier(NetworkParameters):
+class NeuralClassifier(NetworkBuilder):
     """An estimator with a network. A system is a subclass with `_create_loss`."""
 
-    has_sparse_network: ClassVar[bool] = False
-    """Whether the default network for sparse features is a `SparseMLP`."""
-
-    network_: nn.Module
-    device_: str
-    row_groups_: bool = False  # whether the training rows came from files, a window at a time
-    learned_: LearnedClasses  # that the network has outputs for
-    sparse_network_: bool = False  # whether the default network is a `SparseMLP`
-    feature_shape_: tuple[int, ...]
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
-    n_samples_fit_: int | None = None  # number of training rows; None for a stream and for a loaded model
     training_state_: training.TrainingState  # set by partial_fit only
     history_: tuple[training.Epoch, ...]
     best_epoch_: int
@@ -72,10 +60,6 @@ class NeuralClassifier(NetworkParameters):
     def _create_loss(self, labels: csr_array | None) -> Loss:
         """Return the loss; the labels of the training rows are None for a stream."""
         raise NotImplementedError
-
-    def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        kind = SparseMLP if self.sparse_network_ else MLP
-        return kind(features, classes, **self.architecture())
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Return probabilities (rows, classes) before the correction, from outputs of the network."""
@@ -129,15 +113,6 @@ class NeuralClassifier(NetworkParameters):
         epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
         self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
         return self
-
-    def _grow(self) -> nn.Module:
-        """Return the trained network with an output for every class: later rows may have other classes than before."""
-        learned = self.learned_
-        if learned.is_all:
-            return self.network_
-        self.learned_ = self._learn_all()
-        no_rows = sparse.csr_array((1, len(self.hierarchy_)), dtype=np.bool_)
-        return learned.grow(self.network_, self._build_started(no_rows).to(self.device_))
 
     def _start(self, build: Callable[[], nn.Module], settings: Settings) -> training.TrainingState:
         with torch.random.fork_rng():
@@ -224,9 +199,6 @@ class NeuralClassifier(NetworkParameters):
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
 
-    def _learn_all(self) -> LearnedClasses:
-        return LearnedClasses(self.hierarchy_, self.evaluated_, np.ones(len(self.hierarchy_), dtype=np.bool_))
-
     def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         rows = super()._fit_transform_rows(X, labels)
         if isinstance(self.preprocessor_, CustomPreprocessor):
@@ -234,10 +206,6 @@ class NeuralClassifier(NetworkParameters):
         self.n_samples_fit_, self.feature_shape_ = rows.x.shape[0], tuple(rows.x.shape[1:])
         self.sparse_network_ = self._wants_sparse_network() and isinstance(rows.x, sparse.csr_array)
         return rows
-
-    def _wants_sparse_network(self) -> bool:
-        preset = find_preset(self.preset, self.presets)
-        return self.has_sparse_network and self.network is None and preset.sparse is not None
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
@@ -281,21 +249,6 @@ class NeuralClassifier(NetworkParameters):
         network = copy.deepcopy(self.network_)
         network.load_state_dict(trained.best_weights)
         return self._score_validation_rows(network, valid)
-
-    def _is_by_frequency(self) -> bool:
-        """Whether only classes with a row have outputs, which begin with their frequencies."""
-        return self.network is None and self._find_preset(sparse=self.sparse_network_).by_frequency
-
-    def _build_started(self, labels: csr_array) -> nn.Module:
-        """Create a network whose outputs begin with the frequencies of the classes."""
-        network = self.build_network()
-        if isinstance(network, MLP | SparseMLP):
-            network.start_from(self._count_frequencies(labels))
-        return network
-
-    def _count_frequencies(self, labels: csr_array) -> Tensor:
-        """Return the share of the rows for which an output is to be 1 (outputs,)."""
-        return torch.from_numpy(labels.sum(axis=0, dtype=np.float32) / labels.shape[0])
 
     def _score_validation_rows(self, network: nn.Module, valid: Rows) -> ScoresLike:
         """Return blocks of coherent scores of the validation rows, by a network that was not trained on them."""
@@ -381,41 +334,6 @@ class NeuralClassifier(NetworkParameters):
 
         check_is_fitted(self, "network_")
         _onnx.export_onnx(self, Path(path), force=force)
-
-    # Network and settings
-
-    def build_network(self) -> nn.Module:
-        """Create a new network, as for each training."""
-        if isinstance(self.network, torch.nn.Module):
-            return copy.deepcopy(self.network)
-        create = self._create_default_network if self.network is None else self.network
-        return create(self._count_inputs(), self._count_outputs())
-
-    def architecture(self) -> dict[str, Any]:
-        """Return the options of the default network."""
-        settings = self.resolve_settings(self._count_inputs(), self.n_samples_fit_, sparse=self.sparse_network_)
-        return {name: settings[name] for name in ("widths", "dropout", "output_rank")}
-
-    def settings_to_save(self) -> dict[str, Any]:
-        """Return the resolved settings that model files store: later presets do not change a saved model."""
-        return self.architecture()
-
-    def _count_inputs(self) -> int:
-        """Return the number of inputs of the network."""
-        return math.prod(self.feature_shape_)
-
-    def _count_outputs(self) -> int:
-        """Return the number of outputs of the network."""
-        return len(self.learned_.hierarchy)
-
-    def _create_settings(self) -> Settings:
-        custom = self.network is not None or self.streamed_
-        columns = None if custom else self._count_inputs()
-        settings = self.resolve_settings(columns, self.n_samples_fit_, sparse=self.sparse_network_)
-        if (self.streamed_ or self.row_groups_) and self.refit is None:
-            settings["refit"] = False  # rows of a stream cannot be concatenated with validation rows
-        options = {name: settings[name] for name in TRAINING}
-        return training.Settings(**options, precision=self.precision, seed=self.seed_)
 
     def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
         """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
