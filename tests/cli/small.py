@@ -30,4 +30,4 @@ PATCHES: dict[str, Any] = {"_find_sources": sources, "options": options}
 def run_small(arguments: tuple[str, ...], cwd: Path) -> None:
     """Run ``chmcnn`` with them, in a process that `tests.processes` starts."""
     with mock.patch.multiple(recipes, **PATCHES):
-        run(*arguments, cwd=cwd)
+        raise SystemExit(run(*arguments, cwd=cwd).returncode)
