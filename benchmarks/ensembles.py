@@ -88,8 +88,8 @@ def load(name: str) -> Problem:
         every = np.ones(len(texts.hierarchy), dtype=np.bool_)
         return Problem(texts.texts[:TEXTS], texts.labels[:TEXTS], texts.hierarchy, every)
     data = datasets.load(name)
-    X, Y = pd.concat([data.train.X, data.valid.X]), sparse.vstack([data.train.Y, data.valid.Y], format="csr")
-    return Problem(X, Y, data.hierarchy, data.evaluated)
+    Y = sparse.vstack([data.train.Y, data.valid.Y], format="csr")
+    return Problem(pd.concat([data.train.X, data.valid.X]), Y, data.hierarchy, data.evaluated)
 
 
 def measure(name: str, seed: int) -> list[dict[str, Any]]:
@@ -132,6 +132,8 @@ def judge(members: dict[str, Scores], parts: list[Any], problem: Problem, seed: 
 def report() -> str:
     """Return the tables of tables and of texts: the AU(PRC) of each set of members, and its time."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
+    if not results:
+        return ""
     rows = pd.DataFrame(
         {"problem": result["problem"], **row, "members": " + ".join(row["members"])}
         for result in results

@@ -278,6 +278,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         check_weights(list(self.weights_.values()), len(self.members_))
         if facts["own members"]:
             self.members = [(name, clone(model)) for name, model in self.members_.items()]
+            self.weights = self.weights if isinstance(self.weights, str) else self._weights
         self.validation_scores_ = dict(facts["validation scores"])
         self.best_score_ = float("nan") if facts["best score"] is None else facts["best score"]
         self.notice_ = str(facts["notice"])
