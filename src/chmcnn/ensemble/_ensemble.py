@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from torch import Tensor
 
-    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
+    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike
     from chmcnn.ensemble._members import MemberLike
     from chmcnn.estimator import Explanation, Ranked, Ranker, Threshold
     from chmcnn.hierarchy import Hierarchy
@@ -55,9 +55,9 @@ class CoherentEnsemble(HierarchicalClassifier):
     hierarchy
         The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
     preset
-        The members, if ``members`` is None. ``"best"`` is the most accurate: the network with kernel ridge and extra
-        trees on a table, with smoothed neighbours and a linear model on sparse features. ``"fast"`` takes the least
-        time: see `docs/guides/ensembles.md`.
+        The members, if ``members`` is None. ``"best"`` is the most accurate: the network and neighbours, with kernel
+        ridge and extra trees on a table, and with a linear model on sparse features. ``"fast"`` takes far less time:
+        neighbours, on a table with kernel ridge.
     members
         Estimators, or pairs of a name and an estimator: any system of `chmcnn.baselines`, one of your own, or
         ``Coherent(classifier)`` for a classifier of scikit-learn. They get hierarchy, mask of classes and seed from the
@@ -123,25 +123,12 @@ class CoherentEnsemble(HierarchicalClassifier):
         network_settings: Mapping[str, JSONValue] | None = None,
         incoherent: Literal["refuse", "correct"] = "refuse",
         n_jobs: int | None = None,
-        validation: float = 0.2,
-        threshold: Threshold = 0.5,
-        preprocess: bool | Transformer = True,
-        path_separator: str = "/",
-        evaluated: ArrayLike | None = None,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
         checkpoint: str | Path | None = None,
         verbose: bool = False,
+        **options: JSONValue,
     ) -> None:
-        super().__init__(
-            hierarchy,
-            validation=validation,
-            threshold=threshold,
-            preprocess=preprocess,
-            path_separator=path_separator,
-            evaluated=evaluated,
-            random_state=random_state,
-        )
+        super().__init__(hierarchy, **options)
         self.preset = preset
         self.members = members
         self.weights = weights
