@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+from benchmarks.neighbours import create_neighbours
 from benchmarks.text_problems import PROBLEMS, TextProblem, load
 from chmcnn import metrics
 from chmcnn._io.files import atomic
@@ -40,7 +41,6 @@ CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
     "weights averaged over an epoch": ("C-HMCNN", {"averaging": 1}),
 }
 """Systems that ``choose`` compares, and their options."""
-NEIGHBOURS = 15
 Scores = NDArray[np.float32]
 Positions = NDArray[np.int64]
 Rows = tuple[sparse.csr_array, NDArray[np.bool_]]
@@ -79,17 +79,9 @@ def _linear_svc(hierarchy: Hierarchy, seed: int, train: Rows, x: sparse.csr_arra
     return max_constraint(torch.from_numpy(margins), hierarchy).numpy()
 
 
-def _neighbours(_hierarchy: Hierarchy, _seed: int, train: Rows, x: sparse.csr_array) -> Scores:
+def _neighbours(hierarchy: Hierarchy, _seed: int, train: Rows, x: sparse.csr_array) -> Scores:
     """Return the mean labels of the nearest rows by cosine, smoothed by the frequencies of the classes."""
-    rows, labels = train
-    frequencies, scores = labels.mean(axis=0), np.empty((x.shape[0], labels.shape[1]), dtype=np.float32)
-    for start in range(0, x.shape[0], 1000):
-        for at, similar in enumerate((x[start : start + 1000] @ rows.T).tocsr(), start):
-            near = np.argsort(-similar.data)[:NEIGHBOURS]
-            weights = similar.data[near]
-            total = weights @ labels[similar.indices[near]] + 0.1 * frequencies
-            scores[at] = total / (weights.sum() + 0.1)
-    return scores
+    return create_neighbours(hierarchy).fit(*train).predict_proba(x)
 
 
 SYSTEMS: dict[str, Callable[..., Scores]] = {

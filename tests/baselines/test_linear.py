@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from tests.baselines.members import DATA, SPARSE_X, refused, saved
 
@@ -14,7 +15,8 @@ def test_scores_have_the_order_of_the_margins_of_scikit_learn() -> None:
     scores = model.fit(SPARSE_X, DATA.train.Y).uncorrected_proba(SPARSE_X)
     labels = DATA.train.Y.toarray()
     column = int(np.argmin(np.abs(labels.mean(axis=0) - 0.5)))
-    theirs = LinearSVC(C=0.3, max_iter=200, random_state=0).fit(SPARSE_X, labels[:, column])
+    with pytest.warns(ConvergenceWarning):  # which ours does not pass on
+        theirs = LinearSVC(C=0.3, dual=True, max_iter=50, tol=1e-2, random_state=0).fit(SPARSE_X, labels[:, column])
     margins = theirs.decision_function(SPARSE_X)
     np.testing.assert_allclose(np.log(scores[:, column] / (1 - scores[:, column])), 5 * margins + 0.5, atol=1e-3)
 
@@ -31,7 +33,7 @@ def test_classes_that_all_rows_have_or_none_are_not_learned() -> None:
 
 def test_cost_and_logistic_function_are_chosen_on_validation_rows(tmp_path: Path) -> None:
     model = Linear(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
-    assert model.C_ in {0.1, 0.3, 1.0, 3.0}
+    assert model.C_ in {0.01, 0.1, 0.3, 1.0, 3.0}
     assert (model.model_.slope, model.model_.intercept) != (5.0, 0.5)
     assert model.model_.weights.dtype == np.float32
     assert Linear(DATA.hierarchy, C=2, random_state=0).fit(DATA.train.X, DATA.train.Y).C_ == 2
