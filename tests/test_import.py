@@ -19,19 +19,8 @@ def test_torch_is_imported_only_where_it_is_used() -> None:
     assert done.stdout.strip() == "[]"
 
 
-MODULES = [
-    "baselines",
-    "comparison",
-    "datasets",
-    "ensemble",
-    "evaluation",
-    "experiments",
-    "metrics",
-    "nn",
-    "report",
-    "search",
-]
-MODULES += ["constraint", "significance", "training"]
+MODULES = ["baselines", "comparison", "datasets", "evaluation", "experiments", "metrics", "nn", "report", "search"]
+MODULES += ["constraint", "ensemble", "significance", "training"]
 
 # A process for each module, which imports the package anew; torch and the like are imported once, before they part.
 FRESH = """
