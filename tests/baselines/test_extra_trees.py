@@ -20,14 +20,14 @@ def test_the_mean_labels_of_the_leaves_are_those_of_scikit_learn(X: np.ndarray |
 
 
 def test_scores_are_coherent_by_themselves_and_do_not_depend_on_the_number_of_jobs() -> None:
-    scores = [
+    one, two = (
         ExtraTrees(DATA.hierarchy, n_estimators=10, components=4, n_jobs=jobs, random_state=0)
         .fit(DATA.train.X, DATA.train.Y)
         .uncorrected_proba(DATA.test.X)
         for jobs in (1, 2)
-    ]
-    assert np.array_equal(*scores)
-    assert len(DATA.hierarchy.violations(scores[0])) == 0
+    )
+    assert np.array_equal(one, two)
+    assert len(DATA.hierarchy.violations(one)) == 0
 
 
 def test_wide_tables_have_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:

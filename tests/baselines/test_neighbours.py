@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity
 from tests.baselines.members import DATA, SPARSE_X, refused, saved
 
-from chmcnn.baselines import Neighbours
+from chmcnn.baselines import Neighbours, neighbours
+from chmcnn.training import Rows
 
 
 @pytest.mark.parametrize("X", [DATA.train.X, sparse.csr_array(DATA.train.X)], ids=["dense", "sparse"])
@@ -38,6 +39,13 @@ def test_settings_are_chosen_on_validation_rows_unless_they_are_given(tmp_path: 
     loaded = saved(chosen, tmp_path / "model")
     assert isinstance(loaded, Neighbours)
     assert (loaded.n_neighbours_, loaded.power_) == (chosen.n_neighbours_, chosen.power_)
+
+
+def test_settings_are_chosen_on_some_rows_if_there_are_very_many_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "_CELLS_OF_CHOICE", 5 * len(DATA.hierarchy))
+    model = Neighbours(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
+    assert model.n_neighbours_ in neighbours.NUMBERS
+    assert len(model._draw(Rows(SPARSE_X, DATA.train.Y), 5)) == 5
 
 
 def test_changed_files_are_refused(tmp_path: Path) -> None:

@@ -98,6 +98,12 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
         size = max(1, _CELLS_AT_ONCE // max(len(self.hierarchy_), model.width))
         return (x[start : start + size] for start in range(0, x.shape[0], size))
 
+    def _draw(self, rows: Rows, most: int) -> Rows:
+        """Return rows drawn at random; all, if there are not more."""
+        if len(rows) <= most:
+            return rows
+        return rows.take(np.random.default_rng(self.seed_).permutation(len(rows))[: max(1, most)])
+
     def _check_numbers(self, **least: float) -> None:
         """Refuse settings that are no numbers, or too small: whole numbers where the least one is."""
         for name, smallest in least.items():

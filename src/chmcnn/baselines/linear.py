@@ -110,8 +110,9 @@ class Linear(Refitted["Margins"]):
 
     def _choose_cost(self, train: Rows, valid: Rows) -> None:
         """Choose the weight of the loss by some classes."""
-        learned = np.random.default_rng(self.seed_).permutation(self._find_learned(train))[:_CLASSES_OF_CHOICE]
-        self._refuse_large(train.features, len(learned))
+        every = self._find_learned(train)
+        self._refuse_large(train.features, len(every))
+        learned = np.random.default_rng(self.seed_).permutation(every)[:_CLASSES_OF_CHOICE]
         labels = valid.y[:, learned]
         if not labels.nnz:
             return
@@ -164,7 +165,7 @@ class Linear(Refitted["Margins"]):
         """Fit the logistic function to margins of validation rows."""
         if not len(first.learned):
             return first
-        sample = valid.take(np.arange(min(len(valid), max(1, _CELLS_OF_LOGISTIC // len(first.learned)))))
+        sample = self._draw(valid, _CELLS_OF_LOGISTIC // len(first.learned))
         labels = sample.y[:, first.learned].toarray().ravel()
         if labels.any() and not labels.all():
             fitted = LogisticRegression(C=1e6).fit(first.compute_margins(sample.features).reshape(-1, 1), labels)

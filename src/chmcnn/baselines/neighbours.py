@@ -28,7 +28,7 @@ NUMBERS = (5, 15, 30, 60)
 POWERS = (1, 2, 4)
 DEFAULT = {"n_neighbours": 30, "power": 2}
 """Settings without validation rows: good on the validation rows of all text problems."""
-_CELLS_OF_CHOICE = 1 << 22
+_CELLS_OF_CHOICE = 1 << 23
 """Most scores of validation rows that settings are chosen by."""
 
 
@@ -100,7 +100,7 @@ class Neighbours(Refitted["NearestRows"]):
         return NearestRows(directions, labels, frequencies, self.n_neighbours_, self.power_, self.smoothing)
 
     def _choose(self, first: NearestRows, valid: Rows) -> NearestRows:
-        sample = valid.take(np.arange(min(len(valid), max(1, _CELLS_OF_CHOICE // len(self.hierarchy_)))))
+        sample = self._draw(valid, _CELLS_OF_CHOICE // len(self.hierarchy_))
         numbers = NUMBERS if self.n_neighbours is None else (self.n_neighbours_,)
         powers = POWERS if self.power is None else (self.power_,)
         models = [replace(first, number=number, power=power) for number in numbers for power in powers]
