@@ -134,13 +134,19 @@ def report() -> str:
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
     if not results:
         return ""
-    rows = pd.DataFrame(
-        {"problem": result["problem"], **row, "members": " + ".join(row["members"])}
-        for result in results
-        for row in result["rows"]
-    )
+    rows = pd.DataFrame(line for result in results for row in result["rows"] for line in _list_lines(result, row))
     parts = [_report(rows[rows["problem"].isin(problems)]) for problems in (TABLES, text_problems.PROBLEMS)]
     return "\n".join(filter(None, parts)) + "\nRun by `python -m benchmarks.ensembles`.\n"
+
+
+def _list_lines(result: dict[str, Any], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a line of the table for a set of members, and for a large set one with equal weights."""
+    members = " + ".join(row["members"])
+    line = {"problem": result["problem"], "seconds": row["seconds"]}
+    chosen = line | {"members": members, "auprc": row["auprc"]}
+    if len(row["members"]) < 3:
+        return [chosen]
+    return [chosen, line | {"members": f"{members}, equal weights", "auprc": row["auprc of equal weights"]}]
 
 
 def _report(rows: pd.DataFrame) -> str:
