@@ -88,8 +88,8 @@ def load(name: str) -> Problem:
         every = np.ones(len(texts.hierarchy), dtype=np.bool_)
         return Problem(texts.texts[:TEXTS], texts.labels[:TEXTS], texts.hierarchy, every)
     data = datasets.load(name)
-    X, Y = pd.concat([data.train.X, data.valid.X]), sparse.vstack([data.train.Y, data.valid.Y], format="csr")
-    return Problem(X, Y, data.hierarchy, data.evaluated)
+    Y = sparse.vstack([data.train.Y, data.valid.Y], format="csr")
+    return Problem(pd.concat([data.train.X, data.valid.X]), Y, data.hierarchy, data.evaluated)
 
 
 def measure(name: str, seed: int) -> list[dict[str, Any]]:
@@ -132,13 +132,21 @@ def judge(members: dict[str, Scores], parts: list[Any], problem: Problem, seed: 
 def report() -> str:
     """Return the tables of tables and of texts: the AU(PRC) of each set of members, and its time."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
-    rows = pd.DataFrame(
-        {"problem": result["problem"], **row, "members": " + ".join(row["members"])}
-        for result in results
-        for row in result["rows"]
-    )
+    if not results:
+        return ""
+    rows = pd.DataFrame(line for result in results for row in result["rows"] for line in _list_lines(result, row))
     parts = [_report(rows[rows["problem"].isin(problems)]) for problems in (TABLES, text_problems.PROBLEMS)]
     return "\n".join(filter(None, parts)) + "\nRun by `python -m benchmarks.ensembles`.\n"
+
+
+def _list_lines(result: dict[str, Any], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a line of the table for a set of members, and for a large set one with equal weights."""
+    members = " + ".join(row["members"])
+    line = {"problem": result["problem"], "seconds": row["seconds"]}
+    chosen = line | {"members": members, "auprc": row["auprc"]}
+    if len(row["members"]) < 3:
+        return [chosen]
+    return [chosen, line | {"members": f"{members}, equal weights", "auprc": row["auprc of equal weights"]}]
 
 
 def _report(rows: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import layers, scale_report, starts
+from benchmarks import ensembles, layers, scale_report, starts
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
@@ -73,6 +73,7 @@ def filled_in(text: str) -> str:
         "loss_ways": loss_ways,
         "presets": presets,
         "starts": starts.report,
+        "ensembles": ensembles.report,
         "layers": partial(validated, "layers", "columns", WIDE),
         "dropout": partial(validated, "dropout", "rows", LONG),
         "systems": systems,

@@ -20,7 +20,7 @@ def test_torch_is_imported_only_where_it_is_used() -> None:
 
 
 MODULES = ["baselines", "comparison", "datasets", "evaluation", "experiments", "metrics", "nn", "report", "search"]
-MODULES += ["constraint", "significance", "training"]
+MODULES += ["constraint", "ensemble", "significance", "training"]
 
 # A process for each module, which imports the package anew; torch and the like are imported once, before they part.
 FRESH = """

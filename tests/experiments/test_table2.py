@@ -6,6 +6,7 @@ import pytest
 from tests.results import write_runs
 
 from chmcnn.experiments import published, recipes, table2
+from chmcnn.experiments.context import Context
 from chmcnn.experiments.section import Section
 from chmcnn.experiments.table2 import section
 
@@ -122,3 +123,12 @@ def test_nothing_is_checked_of_reconstructed_data_alone(tmp_path: Path) -> None:
     result = table2.collect(tmp_path)
     assert result is not None
     assert section(result).checks == ()
+
+
+def test_the_best_recipe_runs_the_ensemble(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    planned: list[str] = []
+    monkeypatch.setattr(recipes, "run", lambda _, benchmark, systems: planned.extend((benchmark.recipe, *systems)))
+    for recipe in recipes.RECIPES:
+        table2.run(Context(tmp_path), recipes.Benchmark(["enron"], recipe))
+    assert planned == ["default", "C-HMCNN", "paper", "C-HMCNN", "best", "best"]
+    assert recipes.options("best", "enron") == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._wording import nearest
@@ -20,13 +19,12 @@ from chmcnn.baselines.lmlp import LMLP
 from chmcnn.baselines.neighbours import Neighbours
 from chmcnn.baselines.wrapped import Coherent, check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
-from chmcnn.errors import ChmcnnError, ModelError
-from chmcnn.estimator import read_system
+from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from chmcnn.estimator import HierarchicalClassifier, NetworkLike
+    from chmcnn.estimator import HierarchicalClassifier
 
 __all__ = [
     "DHN",
@@ -50,7 +48,6 @@ __all__ = [
     "Neighbours",
     "Node",
     "check_system_scores",
-    "load_model",
     "system",
 ]
 
@@ -88,33 +85,3 @@ def system(name: str) -> Callable[..., HierarchicalClassifier]:
         hint = f" Did you mean {near!r}?" if near else ""
         raise ChmcnnError(f"Unknown system {name!r}.{hint} Systems: {', '.join(SYSTEMS)}.")
     return SYSTEMS[name]
-
-
-def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> HierarchicalClassifier:
-    """Read a model of any system, which its ``save`` wrote. Reading never runs code.
-
-    Parameters
-    ----------
-    path
-        The folder of the model.
-    network
-        The custom network that the model was trained with, if there was one.
-    device
-        Torch device of a network.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from chmcnn import CHMCNNClassifier
-    >>> model = CHMCNNClassifier(epochs=1, random_state=0).fit([[0.0], [1.0]] * 5, ["a/b", "a/c"] * 5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model")
-    ...     type(load_model(f"{folder}/model")).__name__
-    'CHMCNNClassifier'
-    """
-    name, kinds = read_system(Path(path)), {kind.__name__: kind for kind in SYSTEMS.values()}
-    if name not in kinds:
-        raise ModelError(
-            f"a model of {name}, which is not a system of this version; load it with its class", Path(path)
-        )
-    return kinds[name].load(path, network=network, device=device)

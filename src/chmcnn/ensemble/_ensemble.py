@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from torch import Tensor
 
-    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike, Transformer
+    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike
     from chmcnn.ensemble._members import MemberLike
-    from chmcnn.estimator import CalibrationMethod, Explanation, Ranked, Ranker, Threshold
+    from chmcnn.estimator import Explanation, Ranked, Ranker, Threshold
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Epoch, Rows
 
@@ -55,9 +55,9 @@ class CoherentEnsemble(HierarchicalClassifier):
     hierarchy
         The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
     preset
-        The members, if ``members`` is None. ``"best"`` is the most accurate: the network with kernel ridge and extra
-        trees on a table, with smoothed neighbours and a linear model on sparse features. ``"fast"`` takes the least
-        time: see `docs/guides/ensembles.md`.
+        The members, if ``members`` is None. ``"best"`` is the most accurate: the network and neighbours, with kernel
+        ridge and extra trees on a table, and with a linear model on sparse features. ``"fast"`` takes far less time:
+        neighbours, on a table with kernel ridge.
     members
         Estimators, or pairs of a name and an estimator: any system of `chmcnn.baselines`, one of your own, or
         ``Coherent(classifier)`` for a classifier of scikit-learn. They get hierarchy, mask of classes and seed from the
@@ -123,27 +123,12 @@ class CoherentEnsemble(HierarchicalClassifier):
         network_settings: Mapping[str, JSONValue] | None = None,
         incoherent: Literal["refuse", "correct"] = "refuse",
         n_jobs: int | None = None,
-        validation: float = 0.2,
-        threshold: Threshold = 0.5,
-        calibration: CalibrationMethod | None = None,
-        preprocess: bool | Transformer = True,
-        path_separator: str = "/",
-        evaluated: ArrayLike | None = None,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
         checkpoint: str | Path | None = None,
         verbose: bool = False,
+        **options: JSONValue,
     ) -> None:
-        super().__init__(
-            hierarchy,
-            validation=validation,
-            threshold=threshold,
-            calibration=calibration,
-            preprocess=preprocess,
-            path_separator=path_separator,
-            evaluated=evaluated,
-            random_state=random_state,
-        )
+        super().__init__(hierarchy, **options)
         self.preset = preset
         self.members = members
         self.weights = weights
@@ -281,6 +266,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         check_weights(list(self.weights_.values()), len(self.members_))
         if facts["own members"]:
             self.members = [(name, clone(model)) for name, model in self.members_.items()]
+            self.weights = self.weights if isinstance(self.weights, str) else self._weights
         self.validation_scores_ = dict(facts["validation scores"])
         self.best_score_ = float("nan") if facts["best score"] is None else facts["best score"]
         self.notice_ = str(facts["notice"])

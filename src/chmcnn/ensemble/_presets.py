@@ -26,16 +26,14 @@ def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: boo
 
     >>> for preset in ("best", "fast"):
     ...     [[member.name for member in choose_members(preset, {}, sparse=sparse)] for sparse in (False, True)]
-    [['network', 'ridge', 'trees'], ['network', 'neighbours', 'linear']]
-    [['ridge'], ['neighbours']]
+    [['network', 'neighbours', 'ridge', 'trees'], ['network', 'neighbours', 'linear']]
+    [['neighbours', 'ridge'], ['neighbours']]
     """
+    neighbours, ridge = Member("neighbours", Neighbours()), Member("ridge", KernelRidge())
     if preset == "fast":
         if network:
             raise ChmcnnError(f"The preset 'fast' has no network: {', '.join(network)} would have no effect.")
-        return [Member("neighbours", Neighbours()) if sparse else Member("ridge", KernelRidge())]
-    others = [Member("ridge", KernelRidge()), Member("trees", ExtraTrees())]
-    if sparse:
-        others = [Member("neighbours", Neighbours()), Member("linear", Linear(most_products=_MOST_PRODUCTS))]
-    for member in others:
-        member.optional = True
-    return [Member("network", CHMCNNClassifier(**network)), *others]
+        return [neighbours] if sparse else [neighbours, ridge]
+    linear = Member("linear", Linear(most_products=_MOST_PRODUCTS), optional=True)
+    others = [linear] if sparse else [ridge, Member("trees", ExtraTrees())]
+    return [Member("network", CHMCNNClassifier(**network)), neighbours, *others]

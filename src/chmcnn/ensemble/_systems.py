@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chmcnn import baselines
 from chmcnn.ensemble._ensemble import CoherentEnsemble
+from chmcnn.errors import ModelError
 from chmcnn.estimator import read_system
 
 if TYPE_CHECKING:
@@ -67,8 +68,11 @@ def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "
     ...     type(load_model(f"{folder}/model")).__name__
     'CHMCNNClassifier'
     """
-    ensembles = {kind.__name__: kind for kind in (CoherentEnsemble, BestEnsemble, FastEnsemble)}
-    kind = ensembles.get(read_system(Path(path)))
-    if kind is not None:
-        return kind.load(path, network=network, device=device)
-    return baselines.load_model(path, network=network, device=device)
+    kinds: dict[str, type[HierarchicalClassifier]] = {kind.__name__: kind for kind in SYSTEMS.values()}
+    kinds[CoherentEnsemble.__name__] = CoherentEnsemble
+    name = read_system(Path(path))
+    if name not in kinds:
+        raise ModelError(
+            f"a model of {name}, which is not a system of this version; load it with its class", Path(path)
+        )
+    return kinds[name].load(path, network=network, device=device)
