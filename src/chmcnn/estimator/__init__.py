@@ -1,25 +1,38 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
 from chmcnn.estimator._base import HierarchicalClassifier
+from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
+from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
 from chmcnn.estimator._transformers import CustomPreprocessor
+from chmcnn.estimator._trust import RiskCheck, Trust, check_trust
 
 __all__ = [
     "PRESETS",
+    "Calibration",
+    "CalibrationMethod",
     "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
+    "Limit",
     "NeuralClassifier",
     "Preset",
     "PresetName",
     "Ranked",
     "RankedClass",
     "Ranker",
+    "RiskCheck",
+    "RiskCurves",
+    "RiskOf",
     "Threshold",
+    "Trust",
+    "check_trust",
+    "learn_calibration",
+    "measure_risks",
     "save_model",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chmcnn import comparison
-from chmcnn.report import class_table, class_tree, overview, training
+from chmcnn.report import class_table, class_tree, overview, reliability, training
 from chmcnn.report.page import inline, render
 from chmcnn.settings import SETTINGS
 
@@ -46,6 +46,8 @@ def page(model: CHMCNNClassifier, table: Table, evaluation: Evaluation | None, o
         pictures["curve"] = inline(training.draw_curve(evaluation))
         pictures["levels"] = inline(training.draw_levels(evaluation))
         classes = list(evaluation.by_class.items())
+        if evaluation.trust:
+            pictures["reliability"] = inline(reliability.draw_reliability(evaluation.trust))
     shown = min(_SHOWN, max(len(classes) // 2, 1))
     return render(
         "training.html",
