@@ -22,7 +22,7 @@ from chmcnn.estimator import CalibrationMethod, Limit, RiskOf, learn_calibration
 from chmcnn.training import Rows
 
 FOLDER = RESULTS / "trust"
-DATASETS = ("cellcycle_FUN", "eisen_FUN", "enron", "imclef07d", "diatoms")
+DATASETS = ("enron", "cellcycle_FUN", "eisen_FUN", "diatoms", "imclef07d")
 RISKS = (0.05, 0.1, 0.2)
 SPLITS, HALVES = 20, 5
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
@@ -36,8 +36,8 @@ class Recording(CHMCNNClassifier):
 
     def _learn_held_out(self, valid: Rows | None, scores: ScoresLike | None) -> None:
         super()._learn_held_out(valid, scores)
-        if callable(scores):
-            self.validation_scores_ = np.concatenate(list(scores()))
+        blocks: Any = scores() if callable(scores) else scores
+        self.validation_scores_ = np.concatenate(list(blocks))
 
 
 def measure(name: str) -> dict[str, Any]:
