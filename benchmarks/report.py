@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import layers, scale_report
+from benchmarks import layers, scale_report, trust_report
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
@@ -85,6 +85,9 @@ def filled_in(text: str) -> str:
         "wordnet": scale_report.wordnet,
         "outputs": scale_report.outputs,
         "ranks": scale_report.ranks,
+        "calibration": trust_report.calibration,
+        "risks": trust_report.risks,
+        "agreement": trust_report.agreement,
     }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",

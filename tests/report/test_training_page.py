@@ -250,7 +250,8 @@ def test_a_calibrated_model_shows_the_error_before_and_after_and_how_risks_held(
     said = f"Calibrated (temperature): the calibration error is {evaluation.trust.error:.4f}, and "
     assert f"{said}{evaluation.trust.error_before:.4f} before the calibration." in text
     assert "a wrong path (--back-off)" in text
-    (legend,) = (axis.get_legend() for axis in draw_reliability(evaluation.trust).axes[:1])
+    legend = draw_reliability(evaluation.trust).axes[0].get_legend()
+    assert legend is not None
     assert [entry.get_text() for entry in legend.get_texts()] == ["before", "after"]
 
 
