@@ -22,7 +22,7 @@ from chmcnn.estimator import CalibrationMethod, Limit, RiskOf, learn_calibration
 from chmcnn.training import Rows
 
 FOLDER = RESULTS / "trust"
-DATASETS = ("enron", "cellcycle_FUN", "eisen_FUN", "diatoms", "imclef07d")
+DATASETS = ("enron", "cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "spo_FUN")
 RISKS = (0.05, 0.1, 0.2)
 SPLITS, HALVES = 20, 5
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
