@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import ensembles, layers, scale_report, starts
+from benchmarks import ensembles, layers, scale_report, starts, trust_report
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
@@ -89,6 +89,9 @@ def filled_in(text: str) -> str:
         "wordnet": scale_report.wordnet,
         "outputs": scale_report.outputs,
         "ranks": scale_report.ranks,
+        "calibration": trust_report.calibration,
+        "risks": trust_report.risks,
+        "agreement": trust_report.agreement,
     }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",

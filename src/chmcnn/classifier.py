@@ -47,6 +47,9 @@ class CHMCNNClassifier(NeuralClassifier):
         for each class, with its best F1; ``"hierarchical_f"`` and ``"fmax"`` have one for all classes, with the best
         hierarchical F or Fmax. ``set_params`` and the argument of ``predict`` change it after training: all three are
         tuned in every training with validation rows.
+    calibration
+        How scores become probabilities, learnt on validation rows: ``"temperature"``, ``"isotonic"`` or
+        ``"venn-abers"``. None leaves them as they are. `calibrate` does the same after training.
     preprocess
         Whether to standardise the features. Categories, dates and texts are always encoded and missing numbers imputed:
         see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer or pipeline that a model folder can keep,
@@ -74,7 +77,11 @@ class CHMCNNClassifier(NeuralClassifier):
     thresholds_ : (classes,) array
         Lowest score at which each class is predicted, by ``threshold``.
     tuned_thresholds_ : dict
-        The thresholds of each way to tune them; empty without validation rows.
+        The thresholds of each way to tune them, of scores before the calibration; empty without validation rows.
+    calibration_ : Calibration or None
+        The map from scores to probabilities.
+    risks_ : RiskCurves or None
+        What went wrong on validation rows at each threshold: what a ``risk`` of ``predict_labels`` relies on.
     history_ : tuple of Epoch
         Result of each epoch.
     best_epoch_, best_score_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ from scipy import sparse
 from chmcnn import metrics
 from chmcnn._io.spool import Spool
 from chmcnn.errors import ScoreError
+from chmcnn.estimator import Trust, check_trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,11 +96,13 @@ class Evaluation:
     delegations: list[tuple[str, str, int]]  # class, its delegate, number of predictions
     titles: dict[str, str] = field(default_factory=dict)  # of the classes above that have one
     examples: list[Example] = field(default_factory=list)  # some rows, the best predicted one first
+    trust: Trust | None = None  # calibration and risks
 
     def facts(self) -> dict[str, Any]:
         """Return everything but the curve and the examples as plain values for JSON."""
-        facts = asdict(self)
+        facts = asdict(replace(self, trust=None))
         del facts["curve"], facts["examples"]
+        facts["trust"] = None if self.trust is None else self.trust.facts()
         missing = {"interval": self.describe_interval()} if math.isnan(self.auprc.low) else {}
         return facts | {"auprc": self.auprc._asdict() | missing}
 
@@ -165,6 +168,7 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
             by_class=by_class,
             delegations=delegations,
             examples=_choose_examples(model, X, truth, scores, tally.f),
+            trust=check_trust(model, truth, scores.blocks),
             titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
         )
 

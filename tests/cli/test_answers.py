@@ -102,6 +102,25 @@ def test_labels_at_any_threshold_and_of_one_branch(folder: Path) -> None:
     assert ok(*PREDICT, "--within", "pet", cwd=folder).splitlines()[0] == "name,dog,pet"
 
 
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ((), {}),
+        (("--risk-of", "wrong"), {"risk_of": "wrong"}),
+        (("--back-off", "--most-specific"), {"back_off": True, "most_specific": True}),
+        (("--confidence", "0.6"), {"confidence": 0.6}),
+    ],
+)
+def test_labels_with_a_limited_risk_are_those_of_the_library(
+    folder: Path, options: tuple[str, ...], arguments: dict[str, Any]
+) -> None:
+    model = CHMCNNClassifier.load(folder / "model")
+    features = read_features(folder / "new.csv", columns=list(model.feature_names_in_), categorical=["zone"])
+    expected = model.predict_labels(features, risk=0.2, **arguments)
+    found = table(ok(*PREDICT, "--risk", "0.2", *options, cwd=folder)).fillna("")
+    assert found["labels"].tolist() == [";".join(sorted(names)) for names in expected]
+
+
 def test_evaluate_and_explain_take_a_threshold(folder: Path) -> None:
     figures = [
         json.loads(ok("evaluate", "model", "test.csv", "--json", "--quiet", "--threshold", threshold, cwd=folder))
@@ -168,6 +187,17 @@ def test_cafas_evaluator_reads_the_cafa_form(folder: Path, tmp_path: Path) -> No
         (("--format", "long", "--labels"), "--labels and --format long cannot be used together; use one of them."),
         (("--format", "cafa", "--json"), "--json and --format cafa cannot be used together"),
         (("--format", "cafa", "-o", "x.csv"), "x.csv ends in '.csv'; expected .tsv or .txt."),
+        (("--risk", "0"), "--risk is 0.0; expected a number above 0 and below 1."),
+        (("--risk", "0.1", "--confidence", "90"), "--confidence is 90.0; expected a number above 0 and below 1."),
+        (("--risk", "0.1", "--threshold", "0.5"), "--threshold and --risk cannot be used together"),
+        (
+            ("--risk", "0.1", "--top", "3"),
+            "--risk has no effect on the long form (--format long); use --format labels.",
+        ),
+        (("--risk", "0.01"), "A risk of 0.01 cannot be reached: with 19 held-out rows the least is 0.05."),
+        (("--back-off",), "--back-off has no effect without --risk; use --risk too"),
+        (("--risk-of", "wrong"), "--risk-of has no effect without --risk"),
+        (("--risk", "0.1", "--risk-of", "missed", "--back-off"), "--back-off limits the risk of a wrong answer"),
         (("--within", "dgo"), "--within: Unknown class 'dgo'. Did you mean 'dog'?"),
         (("--format", "tall"), "Invalid value for '--format'"),
     ],

@@ -20,6 +20,7 @@ from chmcnn.datasets.synthetic import learnable
 from chmcnn.evaluation import Answer, Evaluation, Example, evaluate
 from chmcnn.report import class_table, class_tree
 from chmcnn.report.page import render
+from chmcnn.report.reliability import draw_reliability
 from chmcnn.report.training_page import Origin, list_settings, page
 
 ORIGIN = Origin(title="chmcnn: <mine>", facts={"rows": "many"}, command="chmcnn train my.csv --seed 7")
@@ -238,3 +239,21 @@ def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_p
     assert found["none"] == "1 to 1 of 1"
     assert found["overflow"] <= 0
     assert found["cut"] == 0, "no table has columns out of sight on a wide screen"
+
+
+def test_a_calibrated_model_shows_the_error_before_and_after_and_how_risks_held() -> None:
+    model = CHMCNNClassifier(SMALL.hierarchy, epochs=2, widths=[8], random_state=7, calibration="temperature")
+    model.fit(SMALL.train.X, SMALL.train.Y)
+    evaluation = evaluate(model, SMALL.test.X, SMALL.test.Y, "test", repeats=2)
+    assert evaluation.trust is not None
+    text = re.sub(r"<[^>]*>+", " ", page(model, SMALL.train, evaluation, ORIGIN))
+    said = f"Calibrated (temperature): the calibration error is {evaluation.trust.error:.4f}, and "
+    assert f"{said}{evaluation.trust.error_before:.4f} before the calibration." in text
+    assert "a wrong path (--back-off)" in text
+    legend = draw_reliability(evaluation.trust).axes[0].get_legend()
+    assert legend is not None
+    assert [entry.get_text() for entry in legend.get_texts()] == ["before", "after"]
+
+
+def test_a_model_without_calibration_says_how_to_get_it(small: str) -> None:
+    assert "The scores were not calibrated" in small

@@ -12,7 +12,7 @@ import typer
 from chmcnn.cli._groups import OptionGroup, flag
 from chmcnn.cli._options import Threshold
 from chmcnn.errors import ChmcnnError, HierarchyError
-from chmcnn.settings import ABOVE_ZERO, PROBABILITY
+from chmcnn.settings import ABOVE_ZERO, BETWEEN_ZERO_AND_ONE, PROBABILITY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +33,23 @@ class Format(StrEnum):
     CAFA = "cafa"
 
 
+class RiskOf(StrEnum):
+    """What may go wrong with label sets."""
+
+    MISSED = "missed"
+    WRONG = "wrong"
+
+
+_DOMAINS = {
+    "top": ABOVE_ZERO,
+    "min_score": PROBABILITY,
+    "risk": BETWEEN_ZERO_AND_ONE,
+    "confidence": BETWEEN_ZERO_AND_ONE,
+}
 _ALLOWED = {
     Format.WIDE: ("within",),
     Format.LONG: ("top", "min_score", "within", "most_specific", "disagreement"),
-    Format.LABELS: ("within", "most_specific", "threshold"),
+    Format.LABELS: ("within", "most_specific", "threshold", "risk"),
     Format.CAFA: ("top", "min_score", "within", "most_specific"),
 }
 """Options that each form has."""
@@ -72,17 +85,45 @@ class AnswerOptions(OptionGroup):
     ] = False
     labels: Annotated[bool, typer.Option("--labels", help="The same as --format labels.")] = False
     threshold: Threshold = None
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            help="How much of an answer may go wrong, as a mean over rows, above 0 and below 1. The threshold follows, "
+            "from the held-out rows of the training. Implies --format labels."
+        ),
+    ] = None
+    risk_of: Annotated[
+        RiskOf | None,
+        typer.Option(
+            help="What may go wrong. missed: the share of the true classes that are missed. wrong: the share of the "
+            "answered classes that are wrong. Default: missed."
+        ),
+    ] = None
+    back_off: Annotated[
+        bool,
+        typer.Option(
+            "--back-off",
+            help="Answer one path, down to the deepest class that is safe enough: --risk is how often that is wrong.",
+        ),
+    ] = False
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Keep the risk with this probability over the choice of the held-out rows, above 0 and below 1."
+        ),
+    ] = None
 
     def resolve(self) -> Format:
         """Return the form; refuse wrong values, and options that contradict each other or have no effect."""
-        for name, domain in (("top", ABOVE_ZERO), ("min_score", PROBABILITY)):
+        for name, domain in _DOMAINS.items():
             value = getattr(self, name)
             if value is not None and not domain.allows(value):
                 raise ChmcnnError(f"{flag(name)} is {value!r}; expected {domain.expected}.")
+        self._check_risk()
         if self.labels and self.format not in {None, Format.LABELS}:
             raise ChmcnnError(f"--labels and --format {self.format} cannot be used together; use one of them.")
         chosen = Format.LABELS if self.labels else self.format or self._infer()
-        for name in ("top", "min_score", "most_specific", "disagreement", "threshold"):
+        for name in ("top", "min_score", "most_specific", "disagreement", "threshold", "risk"):
             value = getattr(self, name)
             if value is not None and value is not False and name not in _ALLOWED[chosen]:
                 raise ChmcnnError(f"{flag(name)} has no effect on {_FORMS[chosen]}; {_WAYS_OUT[name]}.")
@@ -91,7 +132,31 @@ class AnswerOptions(OptionGroup):
     def _infer(self) -> Format:
         if self.top is not None or self.min_score is not None or self.disagreement:
             return Format.LONG
-        return Format.LABELS if self.most_specific or self.threshold is not None else Format.WIDE
+        decided = self.threshold is not None or self.risk is not None
+        return Format.LABELS if self.most_specific or decided else Format.WIDE
+
+    def _check_risk(self) -> None:
+        """Refuse options of a risk that contradict each other or have no effect."""
+        for name in ("risk_of", "back_off", "confidence"):
+            if self.risk is None and getattr(self, name):
+                raise ChmcnnError(f"{flag(name)} has no effect without --risk; use --risk too, such as --risk 0.1.")
+        if self.risk is not None and self.threshold is not None:
+            raise ChmcnnError("--threshold and --risk cannot be used together; a risk decides the threshold.")
+        if self.back_off and self.risk_of is RiskOf.MISSED:
+            raise ChmcnnError(
+                "--back-off limits the risk of a wrong answer, not of missed classes; leave out --risk-of."
+            )
+
+    def predict_labels(self, model: HierarchicalClassifier, features: Features) -> list[set[str]]:
+        """Return the label sets of all rows, by a threshold or a risk."""
+        return model.predict_labels(
+            features,
+            most_specific=self.most_specific,
+            risk=self.risk,
+            risk_of=None if self.risk_of is None else self.risk_of.value,
+            back_off=self.back_off,
+            confidence=self.confidence,
+        )
 
     def find_branch(self, hierarchy: Hierarchy) -> list[str]:
         """Return the classes to show, in column order."""
@@ -160,6 +225,7 @@ _WAYS_OUT = {
     "most_specific": "use --format labels or --format long",
     "disagreement": "use --format long",
     "threshold": "use --min-score, or --format labels",
+    "risk": "use --format labels",
 }
 
 

@@ -67,6 +67,10 @@ def predict(
 
     chmcnn predict model/ new.csv --most-specific --threshold 0.3
 
+    chmcnn predict model/ new.csv --risk 0.1
+
+    chmcnn predict model/ new.csv --risk 0.05 --back-off --most-specific
+
     chmcnn predict model/ new.csv --labels --json
     """
     from chmcnn._io import files
@@ -116,7 +120,7 @@ def _predict(
         kept = scores if answers.within is None else scores[:, [classifier.hierarchy_.index(name) for name in branch]]
         return pd.DataFrame(kept, index=index, columns=branch)
     shown = set(branch)
-    sets = classifier.predict_labels(features, most_specific=answers.most_specific)
+    sets = answers.predict_labels(classifier, features)
     return pd.DataFrame({"labels": [sorted(names & shown) for names in sets]}, index=index)
 
 

@@ -1,7 +1,7 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
 from chmcnn.estimator._base import HierarchicalClassifier
-from chmcnn.estimator._calibration import CalibrationMethod
+from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import describe_model, read_system, rebuild_model, save_model
 from chmcnn.estimator._neural import NeuralClassifier
@@ -9,15 +9,19 @@ from chmcnn.estimator._parameters import NetworkLike
 from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
+from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
 from chmcnn.estimator._transformer_files import load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
+from chmcnn.estimator._trust import RiskCheck, Trust, check_trust
 
 __all__ = [
     "PRESETS",
+    "Calibration",
     "CalibrationMethod",
     "CustomPreprocessor",
     "Explanation",
     "HierarchicalClassifier",
+    "Limit",
     "NetworkLike",
     "NeuralClassifier",
     "Preset",
@@ -25,9 +29,16 @@ __all__ = [
     "Ranked",
     "RankedClass",
     "Ranker",
+    "RiskCheck",
+    "RiskCurves",
+    "RiskOf",
     "Threshold",
+    "Trust",
+    "check_trust",
     "describe_model",
+    "learn_calibration",
     "load_transformer",
+    "measure_risks",
     "read_system",
     "rebuild_model",
     "save_model",

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 CalibrationMethod = Literal["temperature", "isotonic", "venn-abers"]
 
-SCORE_GRID = np.concatenate([[0], expit(np.arange(-1024, 1025) / 64)]).astype(np.float32).astype(np.float64)
-"""Scores from 0 to 1 that are the same distance apart as logits, in single precision as scores are."""
+_LOGITS = np.concatenate([np.arange(-1024, -256) / 64, np.arange(-1024, 1024) / 256, np.arange(256, 1025) / 64])
+SCORE_GRID = np.concatenate([[0], expit(_LOGITS)]).astype(np.float32).astype(np.float64)
+"""Scores from 0 to 1, the densest where most scores of labels are, in single precision as scores are."""
 
 _ORDER = 1e-3
 """Part of the old score in a probability. It keeps the order of scores that are calibrated to the same probability."""
@@ -99,7 +100,7 @@ def learn_calibration(
     """
     cells, positives = metrics.count_by_score(Y, scores, SCORE_GRID, classes=evaluated)
     seen = np.flatnonzero(cells)
-    between = np.concatenate([[SCORE_GRID[1] / 2], expit(np.arange(-2047, 2048, 2) / 128), [(1 + SCORE_GRID[-1]) / 2]])
+    between = np.concatenate([[SCORE_GRID[1] / 2], expit((_LOGITS[1:] + _LOGITS[:-1]) / 2), [(1 + SCORE_GRID[-1]) / 2]])
     learnt = _METHODS[method](between[seen], cells[seen], positives[seen])
     x = np.concatenate([[0], between[seen], [1]])
     y = np.concatenate([[0], learnt, learnt[-1:]])

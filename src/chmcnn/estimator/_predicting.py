@@ -235,8 +235,8 @@ class Predictor:
         classes = len(self._require_hierarchy())
         if self.risks_ is None:
             raise ChmcnnError(
-                f"The model has no held-out rows to base a risk of {limit.risk:g} on; train with validation rows, or "
-                "call guarantee(X, y) with rows that it was not trained on."
+                f"The model has no held-out rows to base a risk of {limit.risk:g} on; train it with validation rows, "
+                "or call guarantee(X, y) in Python with rows that it was not trained on."
             )
         return self._calibrate_thresholds(np.full(classes, self.risks_.find_threshold(limit)))
 

@@ -73,7 +73,7 @@ class RiskCurves:
             least = _find_least(float(risks[safest_first][0]), self.rows, limit.confidence)
             raise ChmcnnError(
                 f"A risk of {limit.risk:g} cannot be reached: with {count(self.rows, 'held-out row')} the least is "
-                f"{least:.2g}. Ask for that or more, or call guarantee(X, y) with more rows."
+                f"{least:.2g}. Ask for that or more, or hold out more rows."
             )
         return float(SCORE_GRID[safest_first][number - 1])
 

@@ -25,6 +25,12 @@ class Reliability:
     positives: NDArray[np.int64]  # pairs that are true
     probabilities: NDArray[np.float64]  # sum of the probabilities
 
+    def __add__(self, other: Reliability) -> Reliability:
+        """Return the pairs of both, which have the same bins."""
+        return Reliability(
+            self.cells + other.cells, self.positives + other.positives, self.probabilities + other.probabilities
+        )
+
     @property
     def error(self) -> float:
         """Mean over all pairs of the distance between mean probability and share of positives of their bin."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chmcnn import comparison
 from chmcnn.estimator import NeuralClassifier
-from chmcnn.report import class_table, class_tree, overview, training
+from chmcnn.report import class_table, class_tree, overview, reliability, training
 from chmcnn.report.page import inline, render
 from chmcnn.settings import SETTINGS
 
@@ -49,6 +49,8 @@ def page(model: HierarchicalClassifier, table: Table, evaluation: Evaluation | N
         pictures["curve"] = inline(training.draw_curve(evaluation))
         pictures["levels"] = inline(training.draw_levels(evaluation))
         classes = list(evaluation.by_class.items())
+        if evaluation.trust:
+            pictures["reliability"] = inline(reliability.draw_reliability(evaluation.trust))
     shown = min(_SHOWN, max(len(classes) // 2, 1))
     return render(
         "training.html",
