@@ -19,7 +19,8 @@ from tests.cli.inside import run, run_to_file
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import learnable
-from chmcnn.training._checkpoint import Checkpoint, TrainingState
+from chmcnn.training import TrainingState
+from chmcnn.training._checkpoint import Checkpoint
 
 CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
 
