@@ -85,8 +85,8 @@ class ClusHMC(HierarchicalClassifier):
 
     Notes
     -----
-    There is no ``save``: use `joblib.dump`, as for any scikit-learn model. Load such files only from sources that you
-    trust.
+    There are no model files: use `joblib.dump`, as for any scikit-learn model. Load such files only from sources that
+    you trust.
 
     Examples
     --------
