@@ -130,7 +130,7 @@ def judge(members: dict[str, Scores], parts: list[Any], problem: Problem, seed: 
 
 
 def report() -> str:
-    """Return the tables of tables and of texts: the AU(PRC) of each set of members, and its time."""
+    """Return the AU(PRC) of the network, what other sets of members gain on it, and their time."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
     if not results:
         return ""
@@ -142,7 +142,7 @@ def report() -> str:
 def _list_lines(result: dict[str, Any], row: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a line of the table for a set of members, and for a large set one with equal weights."""
     members = " + ".join(row["members"])
-    line = {"problem": result["problem"], "seconds": row["seconds"]}
+    line = {"problem": result["problem"], "seed": result["seed"], "seconds": row["seconds"]}
     chosen = line | {"members": members, "auprc": row["auprc"]}
     if len(row["members"]) < 3:
         return [chosen]
@@ -153,24 +153,21 @@ def _report(rows: pd.DataFrame) -> str:
     """Return a table with a line for each set of members and a column for each problem."""
     if rows.empty:
         return ""
-    problems = list(dict.fromkeys(rows["problem"]))
-    means = rows.groupby(["members", "problem"], sort=False)
     seconds = rows.pivot_table("seconds", "members", "problem", sort=False)
     ratios = (seconds / seconds.loc["network"]).mean(axis=1)
-    cells = [
-        [
-            str(members),
-            *(_describe(means.get_group((members, problem))["auprc"]) for problem in problems),
-            f"{ratio:.2f}",
-        ]
-        for members, ratio in ratios.items()
-    ]
+    scores = rows.pivot_table("auprc", "members", ["problem", "seed"], sort=False)
+    gains = scores - scores.loc["network"]
+    problems = list(dict.fromkeys(rows["problem"]))
+    cells = [["network", *(f"{scores.loc['network', problem].mean():.4f}" for problem in problems), "1.00"]]
+    for members in gains.index.drop("network"):
+        described = (_describe(gains.loc[members, problem]) for problem in problems)
+        cells.append([str(members), *described, f"{ratios[members]:.2f}"])
     return table(["members", *problems, "time"], cells)
 
 
-def _describe(scores: "pd.Series[float]") -> str:
-    deviation = f" ± {scores.std():.4f}" if len(scores) > 1 else ""
-    return f"{scores.mean():.4f}{deviation}"
+def _describe(gains: "pd.Series[float]") -> str:
+    deviation = f" ± {gains.std():.4f}" if len(gains) > 1 else ""
+    return f"{gains.mean():+.4f}{deviation}"
 
 
 if __name__ == "__main__":
