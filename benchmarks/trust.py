@@ -1,6 +1,6 @@
 """Calibration, and answers with a limited risk, on data sets of the paper: trained by default, measured on test rows.
 
-``python -m benchmarks.trust`` trains one model for each data set, with its validation rows, and reads test rows once.
+``python -m benchmarks.trust`` trains one model for each data set, with its validation rows, and reads its test rows.
 Each method of calibration is also judged on validation rows alone, learnt on one half and measured on the other, in
 turns. Results are stored as they come; repeat the command to go on.
 """

@@ -72,7 +72,7 @@ def agreement() -> str:
 
 
 def _describe(results: list[dict[str, Any]]) -> str:
-    return f"Measured by `python -m benchmarks.trust`:\n{len(results)} trainings, whose test rows were read once each."
+    return f"Measured by `python -m benchmarks.trust`:\none training on each of {len(results)} data sets."
 
 
 def _load() -> list[dict[str, Any]]:

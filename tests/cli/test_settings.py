@@ -20,7 +20,7 @@ OPTIONS = (
     *("--averaging", "2"),
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
     *("--max-minutes", "60", "--validation-sample", "5", "--output-rank", "2"),
-    *("--tune-thresholds", "--balanced", "--width", "8", "--dropout", "0.1"),
+    *("--tune-thresholds", "--calibration", "temperature", "--balanced", "--width", "8", "--dropout", "0.1"),
 )
 
 
@@ -73,6 +73,7 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "validation_sample": 5,
         "refit": False,
         "threshold": "tune",
+        "calibration": "temperature",
         "class_weight": "balanced",
         "widths": [8, 8],
         "dropout": 0.1,

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Threshold: TypeAlias = float | Literal["tune", "hierarchical_f", "fmax"]
 """A number, or a way to tune thresholds: see `chmcnn.CHMCNNClassifier`."""
 
-
 _CELLS = 1 << 22
 """Scores that are computed at once where not all are kept."""
 

