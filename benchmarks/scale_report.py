@@ -36,14 +36,16 @@ def wordnet() -> str:
     """Return the result on all of WordNet."""
     result = _read(RESULTS / "scale" / "wordnet.json")
     cells = [
-        [name, *(f"{result[name][measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F"))]
-        for name in ("C-HMCNN", "15 neighbours")
+        [name, *(f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F"))]
+        for name, figures in result["systems"].items()
     ]
     scores = result["validation AU(PRC) of the sample"]
+    weights = ", ".join(f"{name} {weight:.1f}" for name, weight in result["weights"].items())
     note = (
-        f"{result['rows']:,} texts, {result['classes']:,} classes, {result['columns']:,} columns: "
-        f"{len(scores)} epochs, of which number {scores.index(max(scores)) + 1} is the best, in "
-        f"{result['fit seconds'] / 60:.0f} minutes, {result['peak MiB'] / GIB:.1f} GiB in all, "
+        f"{result['rows']:,} texts, {result['columns']:,} columns, {result['classes']:,} classes, of which "
+        f"{result['classes with a row']:,} have a row. The network trained for {len(scores)} epochs, of which number "
+        f"{scores.index(max(scores)) + 1} is the best, and then on all rows; the whole ensemble took "
+        f"{result['fit seconds'] / 60:.0f} minutes and {result['peak MiB'] / GIB:.1f} GiB in all. Weights: {weights}. "
         f"{result['violations']} violations. The options are {_list_options(result['options'])}. "
         f"Measured by `python -m benchmarks.scale wordnet`{_machine(result)}."
     )

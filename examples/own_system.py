@@ -1,7 +1,7 @@
 """A researcher's job: compare a system of one's own with C-HMCNN and a baseline, by two measures.
 
 Run it with ``python examples/own_system.py``. On the command line, the same comparison is, in this folder,
-``chmcnn compare digits --systems C-HMCNN,Logistic,own_system:Neighbours --metric auprc --metric own_system:top_error``.
+``chmcnn compare digits --systems C-HMCNN,Logistic,own_system:NearestRows --metric auprc --metric own_system:top_error``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chmcnn.training import Rows
 
 
-class Neighbours(HierarchicalClassifier):
+class NearestRows(HierarchicalClassifier):
     """Score a class by its share among the nearest training rows, near ones first."""
 
     def __init__(self, hierarchy: Hierarchy | None = None, *, neighbours: int = 10, **options: Any) -> None:
@@ -56,9 +56,9 @@ def top_error(Y: NDArray[np.bool_], scores: NDArray[np.floating], hierarchy: Hie
 def main(folder: Path) -> None:
     """Compare on handwritten digits; two processes run the systems."""
     plan = comparison.Plan(
-        systems=(Neighbours, "C-HMCNN", "Logistic"),
+        systems=(NearestRows, "C-HMCNN", "Logistic"),
         seeds=1,
-        options={"Neighbours": {"neighbours": 5}, "C-HMCNN": {"epochs": 5}, "Logistic": {"epochs": 5}},
+        options={"NearestRows": {"neighbours": 5}, "C-HMCNN": {"epochs": 5}, "Logistic": {"epochs": 5}},
         metrics=("auprc", top_error),
     )
     print_comparison(comparison.compare([comparison.Source("digits")], plan, folder, comparison.Execution(jobs=2)))

@@ -87,7 +87,7 @@ def test_a_function_is_called_with_each_epoch_and_may_end_the_training() -> None
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"preset": "fast"}, "preset is 'fast'; expected 'default' or 'paper'"),
+        ({"preset": "fast"}, "preset is 'fast', which is an ensemble: use chmcnn.CoherentEnsemble"),
         ({"threshold": 1.5}, "threshold is 1.5; expected a number from 0 to 1, 'tune', 'hierarchical_f' or 'fmax'"),
         ({"validation": 1.0}, "validation is 1.0; expected a number from 0 to below 1"),
         ({"evaluated": [True]}, r"evaluated has shape \(1,\) and type bool; expected a mask of the 15 classes"),

@@ -21,7 +21,7 @@ def hierarchy() -> Hierarchy:
 
 @pytest.fixture(scope="module")
 def model(hierarchy: Hierarchy) -> CHMCNNClassifier:
-    return CHMCNNClassifier(hierarchy, **QUICK).fit(DATA.train.X, DATA.train.Y)
+    return CHMCNNClassifier(hierarchy, **QUICK, preset="paper").fit(DATA.train.X, DATA.train.Y)  # which delegates
 
 
 def test_an_evaluation_has_the_titles_of_its_classes(model: CHMCNNClassifier, hierarchy: Hierarchy) -> None:

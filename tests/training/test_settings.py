@@ -16,7 +16,7 @@ from chmcnn.settings import SETTINGS
 from chmcnn.training import Settings
 
 WRONG: dict[str, list[Any]] = {
-    "preset": ["fast", 1],
+    "preset": ["slow", 1],
     "epochs": [0, 1.5, "a", True],
     "batch_size": [0, 2.5],
     "learning_rate": [0.0, "a", float("nan")],
@@ -31,6 +31,7 @@ WRONG: dict[str, list[Any]] = {
     "validation_sample": [0, 0.5],
     "refit": [1, "no"],
     "threshold": [1.5, "best"],
+    "calibration": ["platt", 1],
     "class_weight": ["even", {"a": -1}],
     "widths": [500, [0], [1.5]],
     "dropout": [1, -0.1],
@@ -58,6 +59,8 @@ def test_a_wrong_value_is_refused_everywhere_with_the_same_message(tmp_path: Pat
     in_python = str(caught.value)
     if name == "preprocess":  # which takes more in Python than in a file
         in_python = in_python.replace("true, false or a scikit-learn transformer", SETTINGS[name].domain.expected)
+    if name == "preset":  # of which a file may name an ensemble too
+        in_python = in_python.replace("'default' or 'paper'", SETTINGS[name].domain.expected)
     messages.append(in_python)
     if name in {field.name for field in dataclasses.fields(Settings)}:
         with pytest.raises(ChmcnnError) as caught:
