@@ -15,6 +15,7 @@ def best(folder: Path) -> Path:
     """A model of the preset best; most of the time of its network is saved."""
     done = run("train", *TABLE, "--test-share", "0", "--preset", "best", "--epochs", "3", "-o", "best", cwd=folder)
     assert done.returncode == 0, done.stderr
+    assert "Members and weights: " in done.stdout
     return folder / "best"
 
 

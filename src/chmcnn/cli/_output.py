@@ -117,10 +117,12 @@ class ModelOutput(OptionGroup):
             result["validation AU(PRC) is of a sample of rows"] = model.history_[0].sampled
         return result | ({"test": evaluation.facts()} if evaluation else {})
 
-    def print(self, evaluation: Evaluation | None) -> None:
+    def print(self, model: CHMCNNClassifier | CoherentEnsemble, evaluation: Evaluation | None) -> None:
         """Print the result of a training."""
         if evaluation:
             print_evaluation(evaluation)
+        if hasattr(model, "weights_"):
+            typer.echo(f"Members and weights: {_list_members(model)}")
         typer.echo(f"Model:  {self.output}\nReport: {self.output / REPORT}")
 
 
@@ -129,8 +131,11 @@ def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, 
     seconds = sum(epoch.seconds for epoch in model.history_)
     if not hasattr(model, "weights_"):
         return {"trained": f"{seconds:.1f} s, preset {model.preset}", "best epoch": str(model.best_epoch_)}
-    members = ", ".join(f"{name} ({weight:.1f})" for name, weight in model.weights_.items())
-    return {"trained": f"preset {model.preset}", "members and weights": members}
+    return {"trained": f"preset {model.preset}", "members and weights": _list_members(model)}
+
+
+def _list_members(model: CoherentEnsemble) -> str:
+    return ", ".join(f"{name} {weight:.1f}" for name, weight in model.weights_.items())
 
 
 def evaluate_test_rows(model: CHMCNNClassifier | CoherentEnsemble, parts: Parts, call: Invocation) -> Evaluation | None:

@@ -52,5 +52,5 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
     if call.print_json(result):
         return
     typer.echo(f"The first test picture, and the delegate of each class:\n{first}\n")
-    output.print(evaluation)
+    output.print(model, evaluation)
     typer.echo(f"Picture: {picture}")

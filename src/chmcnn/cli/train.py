@@ -94,7 +94,7 @@ def train(  # noqa: PLR0913 -- a group of options each
     output.save(model, parts, evaluation, call)
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
-        output.print(evaluation)
+        output.print(model, evaluation)
 
 
 def _create_model(
