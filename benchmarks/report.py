@@ -51,9 +51,10 @@ def main() -> None:
     draw_growth(load("growth")["rows"]).savefig(IMAGES / "growth.png", dpi=150)
     scale_report.draw_scale().savefig(IMAGES / "scale.png", dpi=150)
     layers.draw().savefig(IMAGES / "layers.png", dpi=110)
-    moving = registry.read_section("figure2", ROOT / "results")
-    if moving:
-        moving.pictures[0].figure.savefig(IMAGES / "figure2.png", dpi=110)
+    for experiment in ("figure2", "table2"):
+        section = registry.read_section(experiment, ROOT / "results")
+        if section:
+            section.pictures[0].figure.savefig(IMAGES / f"{experiment}.png", dpi=110)
 
 
 def load(name: str) -> dict[str, Any]:
