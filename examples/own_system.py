@@ -1,7 +1,8 @@
 """A researcher's job: compare a system of one's own with C-HMCNN and a baseline, by two measures.
 
-Run it with ``python examples/own_system.py``. On the command line, the same comparison is, in this folder, ``chmcnn compare
-digits --systems C-HMCNN,Logistic,own_system:NearestRows --metric auprc --metric own_system:top_error``.
+Run it with ``python examples/own_system.py``. On the command line, the same comparison is, in this folder,
+``chmcnn compare digits --systems C-HMCNN,Logistic,own_system:NearestRows --metric auprc --metric
+own_system:top_error``.
 """
 
 from __future__ import annotations
