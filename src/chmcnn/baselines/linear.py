@@ -57,8 +57,7 @@ class Linear(Refitted["Margins"]):
         Weight of the loss against the penalty on the weights. By default the best of 0.01, 0.1, 0.3, 1 and 3 by the
         AU(PRC) of some classes on the validation rows, or 0.5 without such rows.
     most_products
-        Most products of stored features and classes: `fit` refuses larger problems, as it takes too long. The default
-        is about 20 minutes of processor time.
+        Most products of stored features and classes: `fit` refuses larger problems, as it takes too long.
     n_jobs
         Number of classes to learn in parallel; -1 is one per core, and None one per thread of torch. The result does
         not depend on it.
