@@ -46,4 +46,5 @@ def test_changed_files_are_refused(tmp_path: Path) -> None:
     assert "features has positions" in refused(folder, lambda arrays: arrays["features"].fill(6))
     assert "there are no trees" in refused(folder, lambda arrays: arrays.update(roots=arrays["roots"][:0]))
     assert "thresholds has" in refused(folder, lambda arrays: arrays["thresholds"].fill(np.inf))
+    assert "the share of a row" in refused(folder, lambda arrays: arrays["members.data"].fill(-1))
     assert "members.indptr" in refused(folder, lambda arrays: arrays["members.indptr"].fill(1))

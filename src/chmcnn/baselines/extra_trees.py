@@ -214,6 +214,8 @@ class Forest:
         if not len(roots):
             raise ModelError("there are no trees")
         members = read_csr(arrays, "members", (nodes, labels.shape[0]))
+        if not ((members.data > 0) & (members.data <= 1)).all():
+            raise ModelError("the share of a row in a leaf is not above 0 and at most 1")
         return cls(
             roots,
             features,

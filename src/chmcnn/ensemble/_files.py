@@ -9,7 +9,7 @@ import torch
 
 from chmcnn import baselines
 from chmcnn.errors import ModelError
-from chmcnn.estimator import describe_model, load_transformer, rebuild_model
+from chmcnn.estimator import describe_facts, describe_model, load_transformer, rebuild_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def collect_tensors(members: Members) -> dict[str, Tensor]:
 
 def describe_members(members: Members) -> list[dict[str, Any]]:
     """Return the facts of all members, with their names."""
-    return [{"name": name, **describe_model(model).facts} for name, model in members.items()]
+    return [{"name": name, **describe_facts(model)} for name, model in members.items()]
 
 
 def rebuild_members(

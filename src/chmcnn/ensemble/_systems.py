@@ -1,4 +1,4 @@
-"""The presets as systems of a comparison."""
+"""All systems by name, with the presets of ensembles, and the models of any of them in files."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
-from chmcnn.estimator._model_files import describe_model, read_system, rebuild_model, save_model
+from chmcnn.estimator._model_files import describe_facts, describe_model, read_system, rebuild_model, save_model
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._parameters import NetworkLike
 from chmcnn.estimator._predicting import Threshold
@@ -35,6 +35,7 @@ __all__ = [
     "Threshold",
     "Trust",
     "check_trust",
+    "describe_facts",
     "describe_model",
     "learn_calibration",
     "load_transformer",

@@ -122,7 +122,15 @@ def describe_model(model: HierarchicalClassifier) -> Described:
     tensors |= held_out_tensors(model)
     tensors["evaluated"] = torch.tensor(model.evaluated_)
     tensors |= preprocessing_tensors(model)
-    facts: dict[str, Any] = {
+    facts = describe_facts(model)
+    if model.streamed_ or not isinstance(model.preprocessor_, CustomPreprocessor):
+        return Described(facts, tensors)
+    return Described(facts, tensors, dump_transformer(model.preprocessor_.transformer_))
+
+
+def describe_facts(model: HierarchicalClassifier) -> dict[str, Any]:
+    """Return what a model file has of a model and is no tensor."""
+    return {
         "path separator": model.path_separator,
         "system": type(model).__name__,
         "settings": {name: getattr(model, name) for name in _list_stored(model)}
@@ -132,9 +140,6 @@ def describe_model(model: HierarchicalClassifier) -> Described:
         **describe_preprocessing(model),
         **model.learned_facts(),
     }
-    if model.streamed_ or not isinstance(model.preprocessor_, CustomPreprocessor):
-        return Described(facts, tensors)
-    return Described(facts, tensors, dump_transformer(model.preprocessor_.transformer_))
 
 
 def _list_stored(model: HierarchicalClassifier) -> list[str]:
