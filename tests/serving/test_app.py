@@ -1,0 +1,261 @@
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+import uvicorn
+from fastapi import FastAPI
+from tests.serving.models import HOSTILE, create_model
+
+from chmcnn import CHMCNNClassifier
+from chmcnn.serving import Limits, create_app
+
+INFINITE = b'{"rows": [{"size": 1e999, "zone": null, "day": null, "note": null}]}'
+ROW: dict[str, Any] = {"size": 3.0, "zone": "1", "day": "2026-01-01", "note": "a dog was here"}
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    """Run a service on a free port, and yield its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def model() -> CHMCNNClassifier:
+    return create_model()
+
+
+@pytest.fixture(scope="module")
+def address(model: CHMCNNClassifier) -> Iterator[str]:
+    with serving(create_app(model, limits=Limits(rows=5, body_bytes=5000))) as place:
+        yield place
+
+
+def predict(address: str, rows: list[Any], **options: Any) -> list[dict[str, Any]]:
+    response = requests.post(f"{address}/predict", params=options, json={"rows": rows}, timeout=30)
+    assert response.status_code == 200, response.text
+    found: list[dict[str, Any]] = response.json()["rows"]
+    return found
+
+
+def test_scores_are_those_of_the_model(address: str, model: CHMCNNClassifier) -> None:
+    expected = model.predict_proba(pd.DataFrame([ROW]).assign(day=pd.to_datetime("2026-01-01")))[0]
+    (row,) = predict(address, [ROW])
+    found = {each["name"]: each["score"] for each in row["classes"]}
+    assert [found[name] for name in model.hierarchy_.classes] == pytest.approx(expected.tolist())
+    assert [each["score"] for each in row["classes"]] == sorted(found.values(), reverse=True)
+
+
+def test_labels_have_all_ancestors_and_may_be_the_most_specific(address: str) -> None:
+    (row,) = predict(address, [ROW], threshold=0)
+    assert {each["name"] for each in row["classes"]} == {"animal", "dog", "cat", "pet"}
+    (row,) = predict(address, [ROW], threshold=0, most_specific=True)
+    assert {each["name"] for each in row["classes"]} == {"dog", "cat"}
+    (row,) = predict(address, [ROW], labels=True)
+    scores = {each["name"]: each["score"] for each in row["classes"]}
+    assert all(score >= 0.5 for score in scores.values())
+    assert "dog" not in scores or {"animal", "pet"} <= scores.keys()
+
+
+def test_a_branch_and_a_number_of_classes(address: str) -> None:
+    (row,) = predict(address, [ROW], within="pet")
+    assert {each["name"] for each in row["classes"]} == {"pet", "dog"}
+    assert len(predict(address, [ROW, ROW], top=1)[1]["classes"]) == 1
+    assert predict(address, [ROW], min_score=1)[0]["classes"] == []
+
+
+def test_a_csv_table_gives_the_same_answer_as_json(address: str) -> None:
+    body = "size,zone,day,note,unused\n3.0,1,2026-01-01,a dog was here,x\n"
+    response = requests.post(f"{address}/predict", data=body, headers={"Content-Type": "text/csv"}, timeout=30)
+    assert response.status_code == 200, response.text
+    assert response.json()["rows"] == predict(address, [ROW])
+
+
+def test_missing_values_are_null(address: str) -> None:
+    (row,) = predict(address, [dict.fromkeys(ROW)])
+    assert len(row["classes"]) == 4
+
+
+def test_an_explanation_names_delegates(address: str) -> None:
+    response = requests.post(f"{address}/explain?threshold=0", json={"rows": [ROW]}, timeout=30)
+    reasons = {each["name"]: each for each in response.json()["rows"][0]["reasons"]}
+    assert reasons["animal"]["delegate"] in {"animal", "dog", "cat"}
+    assert reasons["dog"]["title"] == HOSTILE
+    assert response.headers["content-type"] == "application/json"  # a browser does not read it as a page
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "told"),
+    [
+        ("top=0", 422, "top is '0': Input should be greater than or equal to 1."),
+        ("min_score=nan", 422, "min_score is 'nan'"),
+        ("tops=3", 422, "tops is '3': Extra inputs are not permitted."),
+        ("within=dgo", 404, "Unknown class 'dgo'. Did you mean 'dog'?"),
+    ],
+)
+def test_a_wrong_option_is_named(address: str, path: str, status: int, told: str) -> None:
+    response = requests.post(f"{address}/predict?{path}", json={"rows": [ROW]}, timeout=30)
+    assert (response.status_code, response.json()["detail"][: len(told)]) == (status, told)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        ({"rows": []}, 422, "rows is empty; expected at least one row."),
+        ({"row": [ROW]}, 422, 'The body has no list "rows"; expected {"rows": [...]}.'),
+        ({"rows": [[1]]}, 422, "rows[0] is [1]; expected an object with the columns of the model."),
+        ({"rows": [ROW, {"size": 1}]}, 422, "rows[1] has no 'zone'; use null for a missing value."),
+        ({"rows": [ROW | {"size": "big"}]}, 422, 'rows[0].size is "big"; expected a number or null.'),
+        ({"rows": [ROW | {"size": True}]}, 422, "rows[0].size is true; expected a number or null."),
+        ({"rows": [ROW | {"size": 10**400}]}, 422, "The body is not JSON that can be read: the integer 1000"),
+        ({"rows": [ROW | {"zone": 1.5}]}, 422, "rows[0].zone is 1.5; expected a category as text or null."),
+        ({"rows": [ROW | {"note": 3}]}, 422, "rows[0].note is 3; expected text or null."),
+        ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31.'),
+        ({"rows": [ROW] * 6}, 413, "The request has 6 rows; expected at most 5 at a time."),
+        (
+            {"rows": [ROW | {"note": "x" * 6000}]},
+            413,
+            "The body is larger than 5,000 bytes; send fewer rows at a time.",
+        ),
+    ],
+)
+def test_a_wrong_row_is_named(address: str, body: Any, status: int, told: str) -> None:
+    response = requests.post(f"{address}/predict", json=body, timeout=30)
+    assert (response.status_code, response.json()["detail"][: len(told)]) == (status, told)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "told"),
+    [
+        (b"{", "application/json", 422, "The body is not JSON that can be read: Expecting"),
+        (b"[" * 4000, "application/json", 422, "The body is not JSON that can be read: it is nested too deeply."),
+        (b"\xff\xfe", "application/json", 422, "The body is not JSON that can be read: 'utf-8'"),
+        (
+            INFINITE,
+            "application/json",
+            422,
+            "rows[0].size is inf; expected a finite number, or null for a missing one.",
+        ),
+        (b"", "text/csv", 422, "rows.csv: the file is empty; expected a header and rows."),
+        (b"size,zone\n1,1\n", "text/csv", 422, "rows.csv: there is no column 'day'"),
+        (b"size,zone,day,note\nx,1,2026-01-01,a\n", "text/csv", 422, "Column 'size' had numbers in fit"),
+        (b"x", "image/png", 415, "The content type is 'image/png'; expected application/json or text/csv."),
+    ],
+)
+def test_a_wrong_body_is_told(address: str, body: bytes, kind: str, status: int, told: str) -> None:
+    response = requests.post(f"{address}/predict", data=body, headers={"Content-Type": kind}, timeout=30)
+    assert (response.status_code, response.json()["detail"][: len(told)]) == (status, told)
+
+
+def test_a_body_without_a_length_is_stopped_at_the_limit(address: str) -> None:
+    response = requests.post(f"{address}/predict", data=(b"x" * 1000 for _ in range(20)), timeout=30)
+    assert response.status_code == 413
+
+
+def test_a_slow_body_is_given_up(model: CHMCNNClassifier) -> None:
+    def slowly() -> Iterator[bytes]:
+        yield b"{"
+        time.sleep(1)
+        yield b"}"
+
+    with serving(create_app(model, limits=Limits(seconds=0.2))) as place:
+        response = requests.post(f"{place}/predict", data=slowly(), timeout=30)
+    assert response.status_code == 408
+    assert response.json()["detail"] == "The body did not arrive within 0.2 seconds."
+
+
+def test_the_hierarchy_is_searched_and_walked(address: str) -> None:
+    def get(path: str) -> Any:
+        return requests.get(f"{address}/hierarchy{path}", timeout=30).json()
+
+    assert [each["name"] for each in get("")["classes"]] == ["animal", "pet"]
+    assert [each["name"] for each in get("?search=A CAT")["classes"]] == ["cat"]
+    assert get("/children?class=animal&limit=1&offset=1") == {
+        "total": 2,
+        "offset": 1,
+        "classes": [{"name": "dog", "title": HOSTILE, "depth": 1, "parents": ["animal", "pet"], "children": 0}],
+    }
+    assert [each["name"] for each in get("/ancestors?class=dog")] == ["animal", "pet", "dog"]
+    assert get("/children?class=no")["detail"].startswith("Unknown class 'no'")
+
+
+def test_the_model_names_its_columns_and_their_categories(address: str) -> None:
+    facts = requests.get(f"{address}/model", timeout=30).json()
+    assert [column["kind"] for column in facts["columns"]] == ["numbers", "categories", "dates", "text"]
+    assert facts["columns"][1]["categories"] == ["1", "2a"]
+    assert facts["classes"] == 4
+    assert facts["settings"]["epochs"] == 3
+
+
+def test_requests_and_rows_are_counted(model: CHMCNNClassifier) -> None:
+    with serving(create_app(model)) as place:
+        predict(place, [ROW, ROW])
+        requests.get(f"{place}/made-up", timeout=30)
+        text = requests.get(f"{place}/metrics", timeout=30).text
+    assert 'chmcnn_requests_total{path="/predict",status="200"} 1.0' in text
+    assert 'chmcnn_requests_total{path="other",status="404"} 1.0' in text
+    assert "chmcnn_batch_rows_sum 2.0" in text
+
+
+def test_a_token_is_asked_for_everywhere_but_for_health(model: CHMCNNClassifier) -> None:
+    token = "-".join("ab")
+    with serving(create_app(model, token=token)) as place:
+        statuses = [
+            requests.get(f"{place}/model", headers=headers, timeout=30).status_code
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {token}"})
+        ]
+        assert statuses == [401, 401, 200]
+        assert requests.get(f"{place}/openapi.json", timeout=30).status_code == 401
+        assert requests.get(f"{place}/healthz", timeout=30).json() == {"status": "ok"}
+
+
+def test_other_origins_are_allowed_only_if_they_are_given(address: str, model: CHMCNNClassifier) -> None:
+    def ask(place: str) -> str | None:
+        headers = {"Origin": "http://page.example"}
+        return requests.get(f"{place}/healthz", headers=headers, timeout=30).headers.get("access-control-allow-origin")
+
+    assert ask(address) is None
+    with serving(create_app(model, origins=["http://page.example"])) as place:
+        assert ask(place) == "http://page.example"
+
+
+def test_openapi_describes_bodies_and_errors(address: str) -> None:
+    document = requests.get(f"{address}/openapi.json", timeout=30).json()
+    route = document["paths"]["/predict"]["post"]
+    assert set(route["requestBody"]["content"]) == {"application/json", "text/csv"}
+    assert {"200", "401", "408", "413", "415", "422", "503"} <= set(route["responses"])
+    assert "http" not in json.dumps(document["paths"])  # nothing from elsewhere
+
+
+@pytest.mark.parametrize(
+    ("features", "rows"),
+    [
+        (np.random.default_rng(0).normal(size=(20, 2)), [[0.5, None], [1, 2]]),
+        (["a dog barks at night", "the cat sleeps by day"] * 10, ["a dog", ""]),
+    ],
+)
+def test_models_without_names_of_columns_take_lists_or_texts(features: Any, rows: list[Any]) -> None:
+    hierarchy = create_model().hierarchy_
+    model = CHMCNNClassifier(hierarchy, epochs=1, widths=(4,), random_state=0).fit(features, [{"dog"}, {"cat"}] * 10)
+    with serving(create_app(model)) as place:
+        assert [len(row["classes"]) for row in predict(place, rows)] == [4, 4]
+        wrong = requests.post(f"{place}/predict", json={"rows": [[1, 2, 3]]}, timeout=30)
+    assert wrong.status_code == 422
+    assert wrong.json()["detail"].startswith("rows[0] is 3 values; expected a list of ")
