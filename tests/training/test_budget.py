@@ -55,7 +55,7 @@ def epochs(trained: Trained, phase: str = "train") -> list[int]:
 def falling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the second epoch be the best."""
     scores = itertools.chain([0.3, 0.9], itertools.repeat(0.1))
-    monkeypatch.setattr("chmcnn.training._validation.auprc", lambda *_, **__: next(scores))
+    monkeypatch.setattr("chmcnn.training._validation.divided_auprc", lambda *_, **__: next(scores))
 
 
 @pytest.mark.usefixtures("falling_scores")

@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_users_numbers_alone
 
 def test_patience_counts_epochs_since_the_last_that_was_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = itertools.chain([0.1, 0.5, 0.4, 0.5, 0.3, 0.2, 0.1], itertools.repeat(0.9))
-    monkeypatch.setattr("chmcnn.training._validation.auprc", lambda *_, **__: next(scores))
+    monkeypatch.setattr("chmcnn.training._validation.divided_auprc", lambda *_, **__: next(scores))
     found = run(dataclasses.replace(SETTINGS, epochs=50))
     assert [epoch.number for epoch in found.history if epoch.phase == "train"] == [1, 2, 3, 4, 5, 6, 7]
     assert found.best_epoch == 4
@@ -96,7 +96,7 @@ def test_without_refit_the_weights_of_the_best_epoch_are_kept(monkeypatch: pytes
     def measure(*_: object, **__: object) -> float:
         return next(scores)
 
-    monkeypatch.setattr("chmcnn.training._validation.auprc", measure)
+    monkeypatch.setattr("chmcnn.training._validation.divided_auprc", measure)
     best = run(dataclasses.replace(SETTINGS, refit=False, patience=3)).network
     short = run(dataclasses.replace(SETTINGS, epochs=2), valid=False).network
     assert same(best, short)
@@ -113,7 +113,8 @@ def test_without_validation_all_epochs_are_trained() -> None:
 def test_a_training_that_was_stopped_goes_on_to_the_same_result(
     tmp_path: Path, refit: bool, averaging: float, stop_after: int
 ) -> None:
-    settings = dataclasses.replace(SETTINGS, refit=refit, patience=None, schedule="cosine", averaging=averaging)
+    options: dict[str, Any] = {"batch_size": 60, "patience": None, "schedule": "cosine"}
+    settings = dataclasses.replace(SETTINGS, refit=refit, averaging=averaging, **options)
     whole = run(settings)
     seen = itertools.count(1)
 

@@ -23,6 +23,7 @@ WRONG: dict[str, list[Any]] = {
     "weight_decay": [-1, float("inf")],
     "schedule": ["step", 1],
     "averaging": [-1, float("inf")],
+    "sharded": [1, "yes"],
     "precision": ["float16", 1],
     "preprocess": [1, "yes"],
     "patience": [-1, 1.5],

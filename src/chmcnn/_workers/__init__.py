@@ -1,15 +1,20 @@
 """Processes and threads of this machine, and executors in general: nothing here knows what is run."""
 
-from chmcnn._workers._executors import iterate_completed, open_executor
+from chmcnn._workers._executors import InlineExecutor, Workers, iterate_completed, open_workers
 from chmcnn._workers._processes import KilledError, ProcessExecutor
 from chmcnn._workers._threads import count_cores, limit_threads, share_cores
+from chmcnn._workers._torchrun import Place, find_place
 
 __all__ = [
+    "InlineExecutor",
     "KilledError",
+    "Place",
     "ProcessExecutor",
+    "Workers",
     "count_cores",
+    "find_place",
     "iterate_completed",
     "limit_threads",
-    "open_executor",
+    "open_workers",
     "share_cores",
 ]

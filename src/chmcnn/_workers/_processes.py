@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from chmcnn._workers._threads import count_cores
 
@@ -35,6 +35,10 @@ class KilledError(RuntimeError):
         self.code = code
         killed = f"the process was killed by signal {-code}; the memory may have been too small"
         super().__init__(killed if code < 0 else f"the process ended with code {code}")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        """Pickle the code: a cluster sends errors between machines."""
+        return type(self), (self.code,)
 
 
 class ProcessExecutor(Executor):

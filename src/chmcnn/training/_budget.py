@@ -8,27 +8,32 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from chmcnn._wording import count
+from chmcnn.training._ranks import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chmcnn.training._ranks import Ranks
     from chmcnn.training._state import Epoch
 
 
 class Budget:
     """A number of minutes of wall-clock time, less the seconds that are already used; None has no end.
 
+    All processes go by the clock of the first.
+
     >>> Budget(None).is_over(), Budget(0.5, used=30).is_over()
     (False, True)
     """
 
-    def __init__(self, minutes: float | None = None, used: float = 0.0) -> None:
+    def __init__(self, minutes: float | None = None, used: float = 0.0, ranks: Ranks = ALONE) -> None:
         self.minutes = math.inf if minutes is None else minutes
+        self._ranks = ranks
         self._start = time.monotonic() - used
 
     def seconds_used(self) -> float:
         """Return the time that is used."""
-        return time.monotonic() - self._start
+        return self._ranks.from_first(lambda: time.monotonic() - self._start)
 
     def seconds_left(self) -> float:
         """Return the time that is left, 0 if it is over."""
@@ -36,7 +41,7 @@ class Budget:
 
     def is_over(self) -> bool:
         """Return whether all of the time is used."""
-        return self.seconds_used() >= 60 * self.minutes
+        return math.isfinite(self.minutes) and self.seconds_used() >= 60 * self.minutes
 
     def describe_end(self, epochs: int, best_epoch: int) -> str:
         """Return the notice about a training that had no time for more epochs; ``best_epoch`` is 0 if unknown."""

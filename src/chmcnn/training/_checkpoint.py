@@ -6,17 +6,20 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from chmcnn._io import strict_json
 from chmcnn._io.files import atomic
 from chmcnn.errors import ChmcnnError
+from chmcnn.training._ranks import ALONE
+from chmcnn.training._sharding import divide_like, is_sharded, whole
 from chmcnn.training._state import Epoch, TrainingState, load_optimizer, optimizer_tensors, select_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import torch
     from torch import Tensor
 
+    from chmcnn.training._ranks import Ranks
     from chmcnn.training._state import Phase
 
 _FACTS = ("phase", "epoch", "best_epoch", "best_score")
@@ -34,8 +37,10 @@ class Checkpoint:
         """The file with the state."""
         return self.folder / "checkpoint.safetensors"
 
-    def save(self, state: TrainingState) -> None:
-        """Replace the stored state, atomically."""
+    def save(self, state: TrainingState, ranks: Ranks = ALONE) -> None:
+        """Replace the stored state, atomically. The first process writes; others help it if the network is divided."""
+        if not ranks.is_first and not is_sharded(state.network):
+            return
         tensors = {f"network.{name}": value for name, value in state.network.state_dict().items()}
         tensors |= {f"best.{name}": value for name, value in state.best_weights.items()}
         tensors |= {f"averaged.{name}": value for name, value in state.average.weights.items()}
@@ -43,11 +48,20 @@ class Checkpoint:
         facts = {name: getattr(state, name) for name in _FACTS}
         facts |= {"seconds": state.seconds, "steps": state.average.steps}
         facts |= {"history": [asdict(epoch) for epoch in state.history]}
-        self._write(tensors, facts)
+        content = {}
+        for name, value in tensors.items():
+            tensor = whole(value)
+            if ranks.is_first:
+                content[name] = tensor.detach().cpu().contiguous().clone()
+        if ranks.is_first:
+            self._write(content, facts)
 
-    def restore(self, start: Callable[[Phase], TrainingState]) -> TrainingState | None:
-        """Return the stored state, or None where there is none. ``start`` makes a new state of a phase."""
-        content = self._read()
+    def restore(self, start: Callable[[Phase], TrainingState], ranks: Ranks = ALONE) -> TrainingState | None:
+        """Return the stored state, or None where there is none. ``start`` makes a new state of a phase.
+
+        The first process reads it for all, which need not have the same disk.
+        """
+        content = ranks.from_first(self._read)
         if content is None:
             return None
         tensors, facts = content
@@ -62,8 +76,7 @@ class Checkpoint:
     def _write(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
         from safetensors.torch import save
 
-        content = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-        data = save(content, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
+        data = save(tensors, {"facts": json.dumps(facts), "fingerprint": json.dumps(self.fingerprint)})
         with atomic(self.path) as temporary:
             temporary.write_bytes(data)
 
@@ -77,7 +90,7 @@ class Checkpoint:
                 metadata = file.metadata() or {}
                 names = file.keys()
                 tensors = {name: file.get_tensor(name) for name in names}
-            facts, fingerprint = json.loads(metadata["facts"]), json.loads(metadata["fingerprint"])
+            facts, fingerprint = strict_json.loads(metadata["facts"]), strict_json.loads(metadata["fingerprint"])
         except (SafetensorError, KeyError, ValueError, OSError) as error:
             raise ChmcnnError(f"{self.path} is not a complete checkpoint: {error}. Delete it to start again.") from None
         self._check(fingerprint)
@@ -101,17 +114,16 @@ class Checkpoint:
 
 
 def _load(state: TrainingState, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
-    device = next(state.network.parameters()).device
-    state.network.load_state_dict(select_tensors("network.", tensors))
-    state.best_weights = _on(device, select_tensors("best.", tensors))
-    state.average.weights = _on(device, select_tensors("averaged.", tensors))
+    own = state.network.state_dict()
+
+    def select(prefix: str) -> dict[str, Tensor]:
+        return {name: divide_like(value, own[name]) for name, value in select_tensors(prefix, tensors).items()}
+
+    state.network.load_state_dict(select("network."))
+    state.best_weights, state.average.weights = select("best."), select("averaged.")
     state.average.steps = facts["steps"]
     load_optimizer(state.optimizer, tensors)
     for name in _FACTS:
         setattr(state, name, facts[name])
     state.seconds = facts.get("seconds", 0.0)  # an earlier version did not record them
     state.history = [Epoch(**epoch) for epoch in facts["history"]]
-
-
-def _on(device: torch.device, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: value.to(device) for name, value in tensors.items()}

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from chmcnn.constraint import IndexedHierarchy
 from chmcnn.training._rows import Rows
+from chmcnn.training._sharding import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from chmcnn.training._rows import Matrix
 
 
-_FREE = ("max_minutes",)
+_FREE = ("max_minutes", "sharded")
 """Settings that a resumed training may change: with more time it goes on where it stopped."""
 
 
@@ -38,7 +39,7 @@ def fingerprint(training: Training, system: str) -> dict[str, Any]:
         "evaluated classes": None if evaluated is None else _digest(torch.tensor(evaluated)),
         "torch": torch.__version__,
         "system": system,
-        "network": f"{network!r} {_digest(*network.state_dict().values())}",
+        "network": f"{network!r} {_digest(*map(whole, network.state_dict().values()))}",
     }
 
 

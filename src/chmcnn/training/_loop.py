@@ -9,26 +9,30 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from chmcnn._wording import count
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._checkpoint import Checkpoint
 from chmcnn.training._fingerprint import fingerprint
+from chmcnn.training._ranks import ALONE, explain_silence
 from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
+from chmcnn.training._sharding import gather
 from chmcnn.training._state import Epoch, start
 from chmcnn.training._validation import Validation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
     from torch import nn
 
+    from chmcnn.training._ranks import Ranks
     from chmcnn.training._settings import Settings
     from chmcnn.training._state import Phase, TrainingState
 
@@ -65,6 +69,7 @@ class Training:
     checkpoint: Checkpoint | None = None
     progress: Callable[[Epoch], object] | None = None
     budget: Budget = field(default_factory=Budget)
+    ranks: Ranks = ALONE
 
     def run(self, epochs: int) -> None:
         """Train up to a number of epochs, or until the patience or the time is over."""
@@ -73,8 +78,8 @@ class Training:
             self.state.history.append(epoch)
             self.state.seconds = self.budget.seconds_used()
             if self.checkpoint:
-                self.checkpoint.save(self.state)
-            if self.progress:
+                self.checkpoint.save(self.state, self.ranks)
+            if self.progress and self.ranks.is_first:
                 self.progress(epoch)
 
     def is_finished(self, epochs: int) -> bool:
@@ -89,7 +94,7 @@ class Training:
         with state.average.applied(state.network):
             score = self.validation.score(state.network)
             state.record_best(score)
-        seconds = time.perf_counter() - begin
+        seconds = self.ranks.from_first(lambda: time.perf_counter() - begin)
         return Epoch(state.phase, state.epoch, of, loss, score, state.best_epoch, seconds, self.validation.sampled)
 
     def run_one(self) -> Epoch:
@@ -129,16 +134,16 @@ class Training:
     def _train(self) -> float:
         """Train on all batches, and return the mean loss of a row."""
         self.state.network.train()
-        total, count = torch.zeros((), device=self.device), 0
-        keep_sparse = accepts_sparse(self.state.network)
-        for x, y in batches(self.data, self.settings.batch_size, self.device, keep_sparse=keep_sparse):
-            total += self._step(x, y) * len(y)
-            count += len(y)
+        total, trained = torch.zeros((), device=self.device), 0
+        for x, y, rows, weight in self.ranks.in_step(self._batches()):
+            total += self._step(x, y, weight) * rows
+            trained += rows
             if self.state.phase == "train" and self.budget.is_over():
                 break  # and validate the epoch so far; an epoch of a refit is of use only as a whole
-        if not count:
+        sum_of_all, rows_of_all = self.ranks.add(np.array([float(total), trained])).tolist()
+        if not rows_of_all:
             raise ChmcnnError("The training data has no batch; expected at least one row.")
-        mean = float(total) / count
+        mean = float(sum_of_all / rows_of_all)
         if not math.isfinite(mean):
             raise ChmcnnError(
                 f"The loss of epoch {self.state.epoch} is {mean}; "
@@ -146,13 +151,17 @@ class Training:
             )
         return mean
 
-    def _step(self, x: Tensor, y: Tensor) -> Tensor:
+    def _batches(self) -> Iterable[tuple[Tensor, Tensor]]:
+        keep_sparse = accepts_sparse(self.state.network)
+        return batches(self.data, self.settings.batch_size, self.device, keep_sparse=keep_sparse, ranks=self.ranks)
+
+    def _step(self, x: Tensor, y: Tensor, weight: float) -> Tensor:
         state = self.state
         state.optimizer.zero_grad(set_to_none=True)
         with self._autocast():
-            logits = state.network(x)
+            logits = state.replica(x)
         loss = self.loss(logits if self.settings.precision == "float32" else logits.float(), y)
-        loss.backward()
+        (loss if weight == 1 else loss * weight).backward()
         state.optimizer.step()
         state.average.update(state.network)
         return loss.detach()
@@ -181,6 +190,7 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
     checkpoint: Path | None = None,
     progress: Callable[[Epoch], object] | None = None,
     system: str = "",
+    ranks: Ranks = ALONE,
 ) -> Trained:
     """Train a network; see `Settings` for how.
 
@@ -211,26 +221,39 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
         Called after every epoch.
     system
         Name of what is trained: a checkpoint of another system is refused.
+    ranks
+        The processes that train together, from `join`. Each trains on its share of each batch, and all get the result.
     """
     if valid is None:
         settings = replace(settings, refit=False)
     if settings.refit and not isinstance(data, Rows):
         raise ChmcnnError("refit needs the training rows in memory; use refit=False with a Dataset or a DataLoader.")
-    validation = Validation(valid, scores, evaluated, device).draw(settings.validation_sample, settings.seed)
+    _check_shares(data, settings, ranks)
+    validation = Validation(valid, scores, evaluated, device, ranks=ranks)
+    validation = validation.draw(settings.validation_sample, settings.seed)
     validation.check()
-    start_phase = partial(start, build, settings, device, decay=_decay(data, settings))
-    with fork_seed(device):
-        training = Training(start_phase("train"), data, loss, settings, device, validation, progress=progress)
+    start_phase = partial(start, build, settings, device, decay=_decay(data, settings), ranks=ranks)
+    with fork_seed(device), explain_silence():
+        state = start_phase("train")
+        training = Training(state, data, loss, settings, device, validation, progress=progress, ranks=ranks)
+        if checkpoint or ranks.size > 1:
+            facts = fingerprint(training, system)
+            ranks.require_same({name: fact for name, fact in facts.items() if name != "network"})
         if checkpoint:
-            training.checkpoint = Checkpoint(checkpoint, fingerprint(training, system))
-            training.state = training.checkpoint.restore(start_phase) or training.state
-        training.budget = Budget(settings.max_minutes, training.state.seconds)
-        if training.state.phase == "train":
-            training.run(settings.epochs)
-            if not training.is_finished(settings.epochs):
-                state = training.state
-                return training.result(training.budget.describe_end(state.epoch, state.best_epoch))
-        return _refit(training, start_phase) if settings.refit else training.result()
+            training.checkpoint = Checkpoint(checkpoint, facts)
+            training.state = training.checkpoint.restore(start_phase, ranks) or training.state
+        training.budget = Budget(settings.max_minutes, training.state.seconds, ranks)
+        return gather(_run(training, start_phase), build, device)
+
+
+def _run(training: Training, start_phase: Callable[[Phase], TrainingState]) -> Trained:
+    """Train, and refit if that is asked for and there is time."""
+    if training.state.phase == "train":
+        training.run(training.settings.epochs)
+        if not training.is_finished(training.settings.epochs):
+            state = training.state
+            return training.result(training.budget.describe_end(state.epoch, state.best_epoch))
+    return _refit(training, start_phase) if training.settings.refit else training.result()
 
 
 def _refit(training: Training, start_phase: Callable[[Phase], TrainingState]) -> Trained:
@@ -243,6 +266,15 @@ def _refit(training: Training, start_phase: Callable[[Phase], TrainingState]) ->
     training.run(best_epoch)
     finished = training.is_finished(best_epoch)
     return training.result("" if finished else budget.describe_refit(epochs, seconds, best_epoch))
+
+
+def _check_shares(data: Batches, settings: Settings, ranks: Ranks) -> None:
+    """Refuse processes without rows."""
+    sizes = {"batch": settings.batch_size} | ({"training data": len(data)} if isinstance(data, Rows) else {})
+    for what, rows in sizes.items():
+        if rows < ranks.size:
+            have = f"the {what} has {count(rows, 'row')}"
+            raise ChmcnnError(f"There are {ranks.size} processes, but {have}: start fewer processes.")
 
 
 def _decay(data: Batches, settings: Settings) -> float:

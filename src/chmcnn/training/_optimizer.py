@@ -24,11 +24,12 @@ def create_optimizer(network: nn.Module, settings: Settings, device: torch.devic
     """Return Adam, or for a network with sparse gradients `SparseAdamW`."""
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     fused = torch.device(device).type in {"cpu", "cuda"}
-    kind = SparseAdamW if any(map(_has_sparse_gradients, network.modules())) else torch.optim.Adam
+    kind = SparseAdamW if any(map(has_sparse_gradients, network.modules())) else torch.optim.Adam
     return kind(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=fused)
 
 
-def _has_sparse_gradients(module: nn.Module) -> bool:
+def has_sparse_gradients(module: nn.Module) -> bool:
+    """Return whether a module has a parameter with sparse gradients."""
     return isinstance(module, SparseMLP) or (isinstance(module, nn.Embedding | nn.EmbeddingBag) and module.sparse)
 
 

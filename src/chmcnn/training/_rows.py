@@ -11,14 +11,18 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler, IterableDataset, RandomSampler
 
+from chmcnn.errors import ChmcnnError
 from chmcnn.nn import to_sparse_tensor
+from chmcnn.training._ranks import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from chmcnn.training._ranks import Ranks
 
 Batches: TypeAlias = Any
 """Training data: `Rows`, a torch Dataset or DataLoader of pairs (x, y), or any iterable of batches of them."""
@@ -47,11 +51,15 @@ class Rows:
         return int(self.y.shape[0])
 
     def batches(
-        self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False
+        self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False, ranks: Ranks = ALONE
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors."""
-        for rows in torch.randperm(len(self)).split(size):
-            yield _select(self.x, rows, device, keep_sparse=keep_sparse), _select_labels(self.y, rows, device)
+        """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors.
+
+        Each process gets its share of each batch.
+        """
+        for rows in map(ranks.take, torch.randperm(len(self)).split(size)):
+            if len(rows):
+                yield _select(self.x, rows, device, keep_sparse=keep_sparse), _select_labels(self.y, rows, device)
 
     def take(self, rows: NDArray[np.int64]) -> Rows:
         """Return the rows at some positions."""
@@ -162,13 +170,46 @@ def join_blocks(blocks: Iterator[Tensor], rows: int) -> Tensor:
 
 
 def batches(
-    data: Batches, size: int, device: torch.device | str, *, keep_sparse: bool = False
+    data: Batches, size: int, device: torch.device | str, *, keep_sparse: bool = False, ranks: Ranks = ALONE
 ) -> Iterable[tuple[Tensor, Tensor]]:
-    """Return the batches of one epoch, on a device."""
+    """Return the batches of one epoch, on a device: the share that one process has of each."""
     if isinstance(data, Rows):
-        return data.batches(size, device, keep_sparse=keep_sparse)
-    loader = as_loader(data, size, shuffle=True) if isinstance(data, Dataset) else data
-    return ((x.to(device), y.to(device)) for x, y in loader)
+        return data.batches(size, device, keep_sparse=keep_sparse, ranks=ranks)
+    return ((x.to(device), y.to(device)) for x, y in divide(data, size, ranks))
+
+
+def divide(data: Batches, size: int, ranks: Ranks) -> Iterable[Any]:
+    """Return the share that one process has of each batch of an epoch.
+
+    Data with a method ``divide`` divides itself. Of a Dataset with positions, a process reads its own rows only; of
+    others it reads all batches.
+    """
+    if hasattr(data, "divide"):
+        own: Iterable[Any] = data.divide(ranks)
+        return own
+    if ranks.size == 1:
+        return as_loader(data, size, shuffle=True) if isinstance(data, Dataset) else data
+    if isinstance(data, Dataset) and not isinstance(data, IterableDataset):
+        sized: Any = data
+        shares = map(ranks.take, BatchSampler(RandomSampler(sized), size, drop_last=False))
+        return DataLoader(data, batch_sampler=filter(None, shares))
+    if isinstance(getattr(data, "sampler", None), DistributedSampler):
+        raise ChmcnnError("The DataLoader has a DistributedSampler: leave it out, as each batch is divided already.")
+    return _cut(as_loader(data, size, shuffle=False) if isinstance(data, Dataset) else data, ranks)
+
+
+def _cut(batches: Iterable[Any], ranks: Ranks) -> Iterator[Any]:
+    """Yield the rows of each batch that one process has; refuse batches that are not the same in all processes."""
+    for number, batch in enumerate(batches):
+        if not isinstance(batch, tuple | list):
+            yield batch  # which is refused later
+            continue
+        if not number:
+            facts = repr([(tuple(part.shape), float(part.double().sum())) for part in batch])
+            ranks.require_same({"first batches": facts})
+        share = [ranks.take(part) for part in batch]
+        if len(share[-1]):
+            yield share
 
 
 def as_loader(data: Dataset[Any] | DataLoader[Any], batch_size: int, *, shuffle: bool) -> DataLoader[Any]:

@@ -40,6 +40,9 @@ class Settings:
     validation_sample
         Number of validation rows that are scored after each epoch; None scores all. The sample is drawn once, by the
         seed. Thresholds are tuned on all validation rows, and a refit trains on all of them.
+    sharded
+        Whether several processes divide weights, gradients and the state of the optimizer among them (FSDP2). Otherwise
+        each has all of them (DDP). The result is the same, in less memory and more time.
     precision
         ``"bfloat16"`` computes the network in half precision where torch's autocast allows it.
     seed
@@ -56,6 +59,7 @@ class Settings:
     averaging: float = 0.0
     max_minutes: float | None = None
     validation_sample: int | None = None
+    sharded: bool = False
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
 

@@ -11,12 +11,15 @@ import torch
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._average import WeightAverage
 from chmcnn.training._optimizer import create_optimizer
+from chmcnn.training._ranks import ALONE
+from chmcnn.training._sharding import divide_like, is_sharded, shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor, nn
 
+    from chmcnn.training._ranks import Ranks
     from chmcnn.training._settings import Settings
 
 Phase = Literal["train", "refit"]
@@ -42,6 +45,7 @@ class TrainingState:
 
     network: nn.Module
     optimizer: torch.optim.Optimizer
+    replica: nn.Module  # what a step calls: the network, or what averages its gradients over several processes
     phase: Phase = "train"
     average: WeightAverage = field(default_factory=WeightAverage)
     epoch: int = 0
@@ -83,13 +87,18 @@ def start(
     device: torch.device | str,
     phase: Phase = "train",
     decay: float = 0.0,
+    ranks: Ranks = ALONE,
 ) -> TrainingState:
-    """Build a network and its optimizer; ``decay`` is that of the average of the weights."""
+    """Build a network and its optimizer, alike in all processes; ``decay`` is that of the average of the weights."""
     seed_epoch(settings.seed, phase, 0)
     network = build().to(device)
     if not any(parameter.requires_grad for parameter in network.parameters()):
         raise ChmcnnError("The network has no parameter to train.")
-    return TrainingState(network, create_optimizer(network, settings, device), phase, WeightAverage(decay))
+    if settings.sharded and ranks.size > 1:
+        shard(network, device)
+    optimizer = create_optimizer(network, settings, device)
+    replica = network if is_sharded(network) else ranks.replicate(network)
+    return TrainingState(network, optimizer, replica, phase, WeightAverage(decay))
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
@@ -101,9 +110,11 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 def load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
     """Load the state that `optimizer_tensors` returned."""
     states: dict[int, dict[str, Tensor]] = {}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for name, value in select_tensors("optimizer.", tensors).items():
         at, _, key = name.partition(".")
-        states.setdefault(int(at), {})[key] = value
+        example = parameters[int(at)]
+        states.setdefault(int(at), {})[key] = divide_like(value, example) if value.shape == example.shape else value
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
 
 

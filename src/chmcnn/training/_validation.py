@@ -10,14 +10,18 @@ import numpy as np
 import torch
 
 from chmcnn.errors import ChmcnnError
-from chmcnn.metrics import auprc
+from chmcnn.metrics import divided_auprc
+from chmcnn.training._ranks import ALONE
 from chmcnn.training._rows import Rows, accepts_sparse, score_blocks
+from chmcnn.training._sharding import is_sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
     from torch import Tensor, nn
+
+    from chmcnn.training._ranks import Ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Validation:
     evaluated: NDArray[np.bool_] | None = None
     device: torch.device | str = "cpu"
     sample: Rows | None = None  # those that are scored after each epoch; None: all
+    ranks: Ranks = ALONE
 
     def draw(self, size: int | None, seed: int) -> Validation:
         """Return the same with a sample of the rows to score."""
@@ -53,15 +58,19 @@ class Validation:
             raise ChmcnnError(f"No validation {which} has any of the classes that count: there is nothing to stop by.")
 
     def score(self, network: nn.Module) -> float:
-        """Return the AU(PRC) of a network; NaN without rows."""
-        rows = self._get_scored()
+        """Return the AU(PRC) of a network on the rows of all processes, each of which scores some; NaN without rows."""
+        rows, ranks = self._get_scored(), self.ranks
         if rows is None:
             return math.nan
         network.eval()
+        # A network that is divided needs all processes for each block: each scores all rows.
+        together = ALONE if is_sharded(network) or len(rows) < ranks.size else ranks
+        rows = rows if together is ALONE else rows.take(ranks.take(np.arange(len(rows))))
         blocks = score_blocks(
             lambda x: self.scores(network(x)).float(), rows, self.device, keep_sparse=accepts_sparse(network)
         )
-        return auprc(rows.y, blocks, classes=self.evaluated)
+        score = divided_auprc(rows.y, blocks, classes=self.evaluated, join=together.concatenate, add=together.add)
+        return ranks.from_first(lambda: score)
 
     def _get_scored(self) -> Rows | None:
         return self.rows if self.sample is None else self.sample
