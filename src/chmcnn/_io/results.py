@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _SOLUTION = "delete it, and run the command that wrote it again"
-_UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError)
+_UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """Errors raised by a file with unexpected content."""
 
 
@@ -37,13 +37,13 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 def read(path: Path) -> dict[str, Any]:
     """Read a result; raise an error if it was changed after it was written."""
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        written = content.pop("checksum")
+        content: dict[str, Any] = strict_json.loads(path.read_text(encoding="utf-8"))
+        is_unchanged = content.pop("checksum") == checksum(content)
     except _UNEXPECTED:
         raise _not_a_result(path) from None
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path) from None
-    if written != checksum(content):
+    if not is_unchanged:
         raise FileError(f"the file was changed after it was written: its checksum does not match; {_SOLUTION}", path)
     return content
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from chmcnn.errors import FileError
 
@@ -13,17 +14,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+@contextmanager
+def open_bytes(path: Path, error: type[FileError] = FileError) -> Iterator[IO[bytes]]:
+    """Open a file, plain or gzip-compressed. What goes wrong while it is read is an error of the file."""
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            yield file  # type: ignore[misc]  # a GzipFile has all that a file has
+    except (gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise error(f"the file is not a complete gzip file: {problem}", path) from None
+    except OSError as problem:
+        raise error(f"the file cannot be read: {problem.strerror or problem}", path) from None
+
+
 def lines(path: Path, error: type[FileError] = FileError) -> Iterator[str]:
     """Yield the lines of a file of UTF-8 text, with their line ends."""
     number = 0
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with open_bytes(path, error) as file:
             for number, raw in enumerate(file, start=1):
                 yield decode(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, error, number)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as problem:
-        raise error(f"the file is not a complete gzip file: {problem}", path, number + 1) from None
-    except OSError as problem:
-        raise error(f"the file cannot be read: {problem.strerror or problem}", path) from None
+    except error as problem:
+        raise problem if problem.line or not number else problem.at(path, number + 1)  # noqa: B904 -- the same error
 
 
 def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) -> str:

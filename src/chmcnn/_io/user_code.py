@@ -96,7 +96,7 @@ def get_version(thing: Any) -> str:  # noqa: ANN401
 def _read_function(function: Any) -> bytes:  # noqa: ANN401
     try:
         file = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
-        return _read_module(function.__module__) if _is_installed(file) else inspect.getsource(function).encode()
+        return _read_module(function.__module__) if is_installed(file) else inspect.getsource(function).encode()
     except (OSError, TypeError):
         name = getattr(function, "__qualname__", repr(function))
         raise ChmcnnError(
@@ -108,7 +108,7 @@ def _read_function(function: Any) -> bytes:  # noqa: ANN401
 def _read_module(module_name: str) -> bytes:
     module = sys.modules[module_name]
     file = getattr(module, "__file__", None)
-    if not file or _is_installed(Path(file)):
+    if not file or is_installed(Path(file)):
         package = sys.modules[module_name.partition(".")[0]]
         return f"{package.__name__} {getattr(package, '__version__', '')}".encode()
     try:
@@ -117,7 +117,8 @@ def _read_module(module_name: str) -> bytes:
         raise ChmcnnError(f"The file of {module_name!r} cannot be read: {error.strerror}; set a version.") from None
 
 
-def _is_installed(file: Path) -> bool:
+def is_installed(file: Path) -> bool:
+    """Whether a file belongs to the standard library or an installed package."""
     return any(file.is_relative_to(folder) for folder in _list_installed_folders())
 
 
@@ -137,4 +138,4 @@ def describe_error(error: BaseException) -> str:
 
 
 def _is_installed_file(frame: traceback.FrameSummary) -> bool:
-    return _is_installed(Path(frame.filename))
+    return is_installed(Path(frame.filename))

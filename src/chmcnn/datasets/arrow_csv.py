@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import mmap
 import re
-import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from chmcnn._io import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,11 +59,11 @@ def read_quickly(path: Path, delimiter: str, header: Sequence[str]) -> pd.DataFr
 def _map_bytes(path: Path) -> mmap.mmap | bytes | None:
     """Return the bytes of a file, without a copy of them unless it is compressed."""
     try:
-        if path.suffix.lower() == ".gz":
-            return gzip.decompress(path.read_bytes())
-        with path.open("rb") as file:
+        with text.open_bytes(path) as file:
+            if path.suffix.lower() == ".gz":
+                return file.read()
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, EOFError, ValueError, zlib.error):  # not gzip, or nothing that can be mapped
+    except ValueError:  # not gzip, or nothing that can be mapped
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from chmcnn.datasets.texts import TextEncoder, is_text
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy import sparse
@@ -38,11 +38,32 @@ class Numbers:
         """Return the numbers (rows, 1), with NaN for a missing one."""
         if not (pd.api.types.is_numeric_dtype(column.dtype) or _all_numbers(column)):
             raise _other_kind(column, "numbers")
-        values: NDArray[np.float64] = np.array(column.astype(object).where(column.notna(), np.nan), dtype=np.float64)
-        if np.isinf(values).any():
-            row = int(np.isinf(values).argmax())
-            raise FeatureError(f"Column {column.name!r} has an infinite number in row {row}.")
-        return values[:, None]
+        cells = column if _is_plain(column.dtype) else column.astype(object).where(column.notna(), np.nan)
+        return _refuse_infinite(np.array(cells, dtype=np.float64)[:, None], [column.name])
+
+
+def encode_numbers(table: pd.DataFrame) -> NDArray[np.float64] | None:
+    """Return a table of plain numbers at once; None if a column has others, which `Numbers` encodes.
+
+    >>> encode_numbers(pd.DataFrame({"size": [1.0, 2.0], "legs": [4, 2]}))
+    array([[1., 4.],
+           [2., 2.]])
+    """
+    if not all(map(_is_plain, set(table.dtypes))):
+        return None
+    return _refuse_infinite(np.array(table, dtype=np.float64), table.columns)
+
+
+def _is_plain(dtype: object) -> bool:
+    """Return whether cells are numbers of numpy, whose missing ones are NaN."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+
+
+def _refuse_infinite(values: NDArray[np.float64], names: Sequence[Hashable] | pd.Index[Any]) -> NDArray[np.float64]:
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values).T)[0][::-1].tolist()
+        raise FeatureError(f"Column {names[column]!r} has an infinite number in row {row}.")
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,10 @@ def read(path: Path, delimiter: str) -> RawTable:
 def _read_slowly(path: Path, delimiter: str, columns: int) -> pd.DataFrame:
     """Check the number of cells of every row, then read all at once."""
     number = _count_rows(path, delimiter, columns)
-    frame = pd.read_csv(path, sep=delimiter, dtype="str", na_values=[""], keep_default_na=False, encoding="utf-8-sig")
+    with text.open_bytes(path, TableError) as file:
+        frame = pd.read_csv(
+            file, sep=delimiter, dtype="str", na_values=[""], keep_default_na=False, encoding="utf-8-sig"
+        )
     if len(frame) != number:
         raise TableError(f"it has {number:,} rows, but {len(frame):,} were read; quote cells with line breaks", path)
     return frame

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Thread
+from typing import IO, TYPE_CHECKING
 
 from chmcnn._io.files import atomic
+from chmcnn._wording import make_printable
 from chmcnn.datasets.catalogue import catalogue
 from chmcnn.errors import ChmcnnError, DatasetError, DownloadError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.progress import Progress
+    from urllib3 import BaseHTTPResponse
 
     from chmcnn.datasets.catalogue import File
 
@@ -24,9 +30,13 @@ CACHE = "CHMCNN_CACHE"
 MIRROR = "CHMCNN_MIRROR"
 """Environment variable: address to download from instead of the authors' repository. Files are verified anyway."""
 
-_HOUR = 3600
 _TIMEOUT = 30
 """Seconds to wait for a server that does not answer."""
+_LEAST_BYTES_A_SECOND = 1024
+"""A download that is slower on the whole, after the first `_TIMEOUT` seconds, fails."""
+_MOST_BYTES = 1 << 28
+"""Largest size of a file whose size is not known."""
+_CHUNK = 1 << 16
 
 
 def blob_id(content: bytes) -> str:
@@ -40,7 +50,9 @@ def blob_id(content: bytes) -> str:
 
 def is_verified(path: Path, file: File) -> bool:
     """Whether a file on disk is identical to that of the authors."""
-    return path.is_file() and blob_id(path.read_bytes()) == file.blob
+    if not path.is_file() or path.stat().st_size != (file.bytes or path.stat().st_size):
+        return False
+    return blob_id(path.read_bytes()) == file.blob
 
 
 def cache_folder() -> Path:
@@ -80,7 +92,6 @@ def find(file: File, data_dir: Path | None = None) -> Path | None:
 def fetch(file: File, progress: Progress | None = None) -> Path:
     """Download a file into the cache, if it is complete and verified."""
     target = cache_folder() / file.path
-    _delete_old_partial_files(target)
     try:
         with atomic(target) as temporary:
             _download(file, temporary, progress)
@@ -93,21 +104,64 @@ def fetch(file: File, progress: Progress | None = None) -> Path:
 
 
 def _download(file: File, target: Path, progress: Progress | None) -> None:
+    """Download a file, but no more bytes than it has, and in a limited time."""
     import requests
+    from urllib3.exceptions import HTTPError
 
     task = progress.add_task(file.name, total=file.bytes) if progress else None
-    try:
-        with requests.get(address(file), stream=True, timeout=_TIMEOUT) as response, target.open("wb") as out:
+
+    def advance(size: int) -> None:
+        if progress and task is not None:
+            progress.advance(task, size)
+
+    def receive(out: IO[bytes]) -> None:
+        headers = {"Accept-Encoding": "identity"}
+        with requests.get(address(file), stream=True, timeout=_TIMEOUT, headers=headers) as response:
             response.raise_for_status()
-            for chunk in response.iter_content(chunk_size=1 << 16):
-                out.write(chunk)
-                if progress and task is not None:
-                    progress.advance(task, len(chunk))
-    except requests.RequestException as error:
+            _copy(response.raw, out, file, advance)
+
+    seconds = _TIMEOUT + (file.bytes or _MOST_BYTES) / _LEAST_BYTES_A_SECOND
+    try:
+        with target.open("wb") as out:  # if it is closed before its time, the thread that writes to it ends
+            _run_within(seconds, partial(receive, out))
+    except DownloadError:
+        raise
+    except (requests.RequestException, HTTPError, ValueError, TimeoutError) as error:  # a ValueError of a redirect
+        slow = f"it is not complete after {seconds:.0f} seconds"
         raise DownloadError(
-            f"{file.name} could not be downloaded from {address(file)}: {_reason(error)}. "
-            f"Without a network, {_manual_download(file)}"
+            f"{file.name} could not be downloaded from {address(file)}: "
+            f"{slow if isinstance(error, TimeoutError) else _reason(error)}. Without a network, "
+            f"{_manual_download(file)}"
         ) from None
+
+
+def _copy(response: BaseHTTPResponse, out: IO[bytes], file: File, advance: Callable[[int], None]) -> None:
+    """Copy the bytes of a response as they are sent, without unpacking them."""
+    most = _MOST_BYTES if file.bytes is None else file.bytes
+    while chunk := response.read(_CHUNK, decode_content=False):
+        most -= len(chunk)
+        if most < 0:
+            raise DownloadError(
+                f"{address(file)} sends more than the {file.bytes or _MOST_BYTES:,} bytes of {file.name}, so it is "
+                f"another file. Nothing was saved. Try again, or {_manual_download(file)}"
+            )
+        out.write(chunk)
+        advance(len(chunk))
+
+
+def _run_within(seconds: float, function: Callable[[], None]) -> None:
+    """Run a function in a thread, and raise a `TimeoutError` if it takes longer: a server may be slow at every step."""
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            function()
+            outcome.set_result(None)
+        except BaseException as error:  # noqa: BLE001 -- it is raised again where the result is waited for
+            outcome.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    outcome.result(seconds)
 
 
 def _refuse_altered(path: Path, file: File) -> None:
@@ -119,22 +173,15 @@ def _refuse_altered(path: Path, file: File) -> None:
         )
 
 
-def _delete_old_partial_files(target: Path) -> None:
-    """Delete the partial files of interrupted downloads; a running download has a newer one."""
-    for partial in target.parent.glob(f".{target.stem}-*"):
-        if time.time() - partial.stat().st_mtime > _HOUR:
-            partial.unlink(missing_ok=True)
-
-
 def _paths_in(file: File, folder: Path) -> tuple[Path, Path]:
     """Return the possible paths in a copy of the authors' repository, or of its data folder."""
     return folder / file.path, folder / file.path.removeprefix("HMC_data/")
 
 
 def _reason(error: Exception) -> str:
-    """Return the message of the innermost of nested errors."""
+    """Return the message of the innermost of nested errors, which may have bytes from the server."""
     inner = getattr(error, "reason", None) or next((part for part in error.args if isinstance(part, Exception)), None)
-    return _reason(inner) if isinstance(inner, Exception) else str(error).rstrip(".")
+    return _reason(inner) if isinstance(inner, Exception) else make_printable(str(error)).rstrip(".")
 
 
 def _manual_download(file: File) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from chmcnn.datasets.sparse_tables import has_entries, read_entries
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 ArrowTable: TypeAlias = Any
@@ -20,33 +22,73 @@ ArrowColumn: TypeAlias = Any
 """A `pyarrow.ChunkedArray`."""
 ArrowType: TypeAlias = Any
 """A `pyarrow.DataType`."""
+ParquetFile: TypeAlias = Any
+"""A `pyarrow.parquet.ParquetFile`."""
+_NEXT_INTEGER = b"\x15"
+"""In Thrift's compact protocol: the field after the last one follows, and has a 32-bit integer."""
 _EXACT = 2**53
 """Double precision does not represent all integers beyond it."""
 
 
 def read(path: Path) -> RawTable:
     """Read the columns of a Parquet file."""
+    with open_parquet(path) as file:
+        if not file.metadata.num_rows:
+            raise TableError("the file has no rows", path)
+        check_columns(file.schema_arrow, path)
+        table = file.read()
+    return to_raw_table(table, path)
+
+
+@contextmanager
+def open_parquet(path: Path, place: str = "the file") -> Iterator[ParquetFile]:
+    """Open a file. What goes wrong while it is read is an error of the file, and so is a page that was changed."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(path) as file:
-            table = file.read() if file.metadata.num_rows else None
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"the file is not Parquet: {describe(error)}", path) from None
-    if table is None:
-        raise TableError("the file has no rows", path)
-    check_columns(table.schema, path)
-    return to_raw_table(table, path)
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            yield file
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise TableError(f"{place} is not Parquet, or is damaged: {describe(error)}; write it again", path) from None
+
+
+def has_checksums(path: Path) -> bool:
+    """Return whether the pages of a file have checksums, by the first page of each of its first columns.
+
+    No library says so. A page begins with a header in Thrift's compact protocol: type, size and compressed size as
+    fields 1 to 3, each an integer, then the checksum as field 4, if there is one.
+    """
+    with open_parquet(path) as file, path.open("rb") as content:
+        group = file.metadata.row_group(0)
+        starts = [_find_first_page(group.column(number)) for number in range(group.num_columns)]
+        return all(_has_checksum(content, start) for start in starts)
+
+
+def _find_first_page(column: ArrowColumn) -> int:
+    return int(column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset)
+
+
+def _has_checksum(content: IO[bytes], start: int) -> bool:
+    content.seek(start)
+    header = content.read(20)
+    position = 0
+    for _ in range(3):
+        position += 1  # of the kind of the field
+        while position < len(header) and header[position] & 0x80:  # an integer goes on in the next byte
+            position += 1
+        position += 1
+    return header[position : position + 1] == _NEXT_INTEGER
 
 
 def describe(error: Exception) -> str:
     """Return the first line of what Arrow says."""
-    return str(error).splitlines()[0].rstrip(".")
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
     """Return the columns of a table, or of some of its rows, that `check_columns` accepts."""
+    _refuse_damaged(table, path)
     matrix = read_entries(table, path) if has_entries(table.schema) else None
     names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
     columns = {name: _to_pandas(table.column(name), name, path) for name in names}
@@ -54,11 +96,26 @@ def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
     return RawTable(path, frame, matrix=matrix, first_row=first_row)
 
 
+def _refuse_damaged(table: ArrowTable, path: Path) -> None:
+    """Raise an error for text that is not UTF-8, and for lists and categories that are inconsistent."""
+    import pyarrow as pa
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise TableError(f"column {name!r} cannot be used: {describe(error)}; write it again", path) from None
+
+
 def check_columns(schema: Any, path: Path) -> None:  # noqa: ANN401 -- pyarrow has no types
     """Raise an error for two columns of one name, and for a column that cannot be a feature or labels."""
     from pyarrow import types
 
-    for name, times in Counter(schema.names).items():
+    try:
+        names = schema.names
+    except UnicodeDecodeError:
+        raise TableError("the name of a column is not text in UTF-8; rename it", path) from None
+    for name, times in Counter(names).items():
         if times > 1:
             raise TableError(f"there are two columns {name!r}; rename one of them", path)
     for field in schema:

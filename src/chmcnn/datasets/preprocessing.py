@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
-from chmcnn.datasets.columns import KINDS, Categories, Column, Numbers, Texts, learn_column
+from chmcnn.datasets.columns import KINDS, Categories, Column, Numbers, Texts, encode_numbers, learn_column
 from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import FeatureError
 
@@ -222,6 +222,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def _encode_columns(self, table: pd.DataFrame, *, first: bool) -> _Encoded:
         """Encode a table; in fit, texts are zeros, as their scale does not depend on them."""
+        are_numbers = all(isinstance(column, Numbers) for column in self.columns_)
+        if are_numbers and (numbers := encode_numbers(table)) is not None:
+            return _Encoded(numbers, None)
         blocks: list[NDArray[np.float64]] = []
         texts: list[sparse.csr_array] = []
         for position, column in enumerate(self.columns_):

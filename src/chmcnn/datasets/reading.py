@@ -41,6 +41,21 @@ def read_features(
     The parameters are those of `read_table`.
     """
     raw = read_raw_table(Path(path).expanduser(), delimiter)
+    return select_features(
+        raw, id_column=id_column, categorical=categorical, text=text, columns=columns, features=features
+    )
+
+
+def select_features(
+    raw: RawTable,
+    *,
+    id_column: str | int | None = None,
+    categorical: Sequence[str] = (),
+    text: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    features: int | None = None,
+) -> Features:
+    """Return the features of a table whose cells are read already."""
     _refuse_for_declared(raw, id_column=id_column)
     return _read_features(raw, raw.frame, id_column, NamedColumns(categorical, text), columns, features)
 

@@ -86,6 +86,19 @@ def locate(wanted: Iterable[File], data_dir: Path | None = None, *, quiet: bool 
     return {file: path for file, path in located.items() if path}
 
 
+def is_here(name: str, data_dir: Path | None = None) -> bool:
+    """Whether this machine has all files of a data set, in a folder, in ``CHMCNN_DATA`` or in the cache; verified.
+
+    >>> is_here("digits")
+    True
+    """
+    wanted = () if name == EMBEDDED else catalogue()[name].files.values()
+    try:
+        return all(download.find(file, data_dir) for file in wanted)
+    except DatasetError:  # a folder without the files, or with others of their names
+        return False
+
+
 def _read_part(path: Path, *, verified: bool) -> Table:
     content = arff.read(path)
     return Table(content.features, content.labels, content.hierarchy, source=str(path), verified=verified)

@@ -12,7 +12,7 @@ import numpy as np
 from chmcnn.datasets.dataset import Table
 from chmcnn.datasets.feature_columns import NamedColumns, read_feature_columns
 from chmcnn.datasets.label_columns import read_class_columns, read_label_column
-from chmcnn.datasets.parquet import check_columns, describe, is_text, to_raw_table
+from chmcnn.datasets.parquet import check_columns, is_text, open_parquet, to_raw_table
 from chmcnn.datasets.sparse_tables import has_entries
 from chmcnn.errors import DatasetError, TableError
 
@@ -82,16 +82,9 @@ class RowGroups:
         if self.window < 1:
             raise DatasetError(f"window is {self.window}; expected 1 row or more.")
         files = tuple(find_files(self.paths))
-        opened = {path: _open(path) for path in files}
-        schema = opened[files[0]][0]
-        check_columns(schema, files[0])
+        schema, groups = open_groups(files)
         if has_entries(schema):
             raise TableError("sparse features cannot be streamed; read the file as a whole", files[0])
-        for path in files[1:]:
-            _refuse_other_schema(files[0], schema, path, opened[path][0])
-        groups = tuple(group for _, found in opened.values() for group in found)
-        if not groups:
-            raise TableError("the files have no rows", files[0])
         roles = {self.id_column, *([self.labels] if isinstance(self.labels, str) else self.labels)}
         categorical = tuple(each.name for each in schema if is_text(each.type) and each.name not in roles)
         for name, value in (("files", files), ("groups", groups), ("categorical", categorical)):
@@ -124,18 +117,8 @@ class RowGroups:
             )
 
     def _read_batches(self, group: RowGroup) -> Iterator[Any]:
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        try:
-            with parquet.ParquetFile(group.path) as file:
-                yield from file.iter_batches(self.window, row_groups=[group.number])
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(
-                f"row group {group.number + 1} cannot be read: {describe(error)}; the file is damaged, or was changed: "
-                "write it again",
-                group.path,
-            ) from None
+        with open_parquet(group.path, f"row group {group.number + 1}") as file:
+            yield from file.iter_batches(self.window, row_groups=[group.number])
 
     def _to_table(self, batch: Any, group: RowGroup, start: int) -> Table:  # noqa: ANN401 -- pyarrow has no types
         import pyarrow as pa
@@ -172,16 +155,30 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     return list(found)
 
 
+def open_groups(files: Sequence[Path]) -> tuple[Any, tuple[RowGroup, ...]]:
+    """Return the schema of several files, which must be the same, and their groups that have rows."""
+    opened = {path: _open(path) for path in files}
+    schema = opened[files[0]][0]
+    check_columns(schema, files[0])
+    for path in files[1:]:
+        _refuse_other_schema(files[0], schema, path, opened[path][0])
+    groups = tuple(group for _, found in opened.values() for group in found)
+    if not groups:
+        raise TableError("the files have no rows", files[0])
+    return schema, groups
+
+
+def read_group(group: RowGroup, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401 -- pyarrow has no types
+    """Return a group as a table of Arrow: some columns, of those that the file has, or all."""
+    with open_parquet(group.path, f"row group {group.number + 1}") as file:
+        known = None if columns is None else [name for name in file.schema_arrow.names if name in columns]
+        return file.read_row_group(group.number, columns=known)
+
+
 def _open(path: Path) -> tuple[Any, list[RowGroup]]:
     """Return the schema of a file, and its groups that have rows."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"the file is not Parquet, or not complete: {describe(error)}", path) from None
+    with open_parquet(path) as file:
+        schema, metadata = file.schema_arrow, file.metadata
     rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
     starts = np.cumsum([0, *rows]).tolist()
     return schema, [RowGroup(path, number, size, starts[number]) for number, size in enumerate(rows) if size]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import warnings
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +51,9 @@ def load_matrix(path: Path) -> sparse.csr_array:
     if not path.is_file():
         raise TableError("the file does not exist", path)
     try:
-        found = sparse.load_npz(path)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfile.BadZipFile):
+        with path.open("rb") as file:
+            found = sparse.load_npz(file)
+    except Exception:  # noqa: BLE001 -- a damaged file may raise anything
         raise TableError(
             "the file has no sparse matrix; write one with scipy.sparse.save_npz, or a dense table as CSV or Parquet",
             path,

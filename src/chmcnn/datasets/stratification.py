@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import LabelsLike
 
+_LONGEST = 2
+"""Entries of the queue for each class, old ones among them, from which it is made anew."""
+
 
 def stratify(labels: LabelsLike, sizes: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
     """Divide rows into parts of exact sizes, with the rows of each class in proportion to these sizes.
@@ -73,9 +76,7 @@ class _Drawing:
 
     def rarest_first(self, ties: NDArray[np.int64]) -> Iterator[int]:
         """Yield the class with the fewest rows left until no labelled row is left; equal ones in the order of ties."""
-        left = self.left
-        queue = [(int(left[label]), int(ties[label]), label) for label in range(len(left))]
-        heapq.heapify(queue)
+        left, queue = self.left, self._queue(ties)
         while queue:
             number, _, label = heapq.heappop(queue)
             if number != left[label] or not number:
@@ -84,6 +85,14 @@ class _Drawing:
             for other in self.changed:
                 heapq.heappush(queue, (int(left[other]), int(ties[other]), other))
             self.changed.clear()
+            if len(queue) > _LONGEST * len(left):
+                queue = self._queue(ties)
+
+    def _queue(self, ties: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+        """Return the classes that have rows left, as a heap."""
+        queue = [(int(self.left[label]), int(ties[label]), int(label)) for label in np.flatnonzero(self.left)]
+        heapq.heapify(queue)
+        return queue
 
     def place_rows_of(self, label: int) -> None:
         """Give a part to each row of a class that has none yet."""

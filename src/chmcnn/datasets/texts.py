@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from chmcnn._io import strict_json
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class TextEncoder:
     @classmethod
     def from_bytes(cls, terms: NDArray[np.uint8], idf: NDArray[np.floating]) -> TextEncoder:
         """Return the encoder from what `to_bytes` gave; raise an error for anything else."""
-        names = json.loads(terms.tobytes())
+        names = strict_json.loads(terms.tobytes())
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise FeatureError("The terms of a text are not a list of strings.")
         return cls(names, idf)

@@ -77,7 +77,7 @@ def write_parquet(table: Table, path: Path, *, labels: str, force: bool) -> None
             content = content.set_column(position, field.name, pa.nulls(len(content), pa.string()))
     column = pa.array(_label_lists(table), type=pa.list_(pa.string()))
     with atomic(path) as temporary:
-        parquet.write_table(content.append_column(labels, column), temporary)
+        parquet.write_table(content.append_column(labels, column), temporary, write_page_checksum=True)
 
 
 def _refuse_existing(path: Path, *, force: bool) -> None:

@@ -1,6 +1,6 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
-from chmcnn.estimator._base import HierarchicalClassifier
+from chmcnn.estimator._base import HierarchicalClassifier, agree_on_seed
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import describe_facts, describe_model, read_system, rebuild_model, save_model
@@ -34,6 +34,7 @@ __all__ = [
     "RiskOf",
     "Threshold",
     "Trust",
+    "agree_on_seed",
     "check_trust",
     "describe_facts",
     "describe_model",

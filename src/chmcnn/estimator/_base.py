@@ -20,7 +20,7 @@ from chmcnn.estimator._held_out import HeldOutLearner
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
 from chmcnn.settings import SETTINGS, check
-from chmcnn.training import Matrix, Rows
+from chmcnn.training import Matrix, Rows, join, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,6 +130,8 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     def fit_scored(self, X: Features, y: LabelsLike, validation_data: Features = None) -> ScoresLike | None:
         """Train as `fit` does, but learn nothing from the validation scores: an ensemble does this with its members.
 
+        Call `learn_rest` before the model is used.
+
         Returns
         -------
         Coherent scores of the validation rows, by a model that was not trained on them: a matrix, or blocks of its
@@ -139,8 +141,16 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         self._learn_held_out(None, None)
         return scores
 
+    def learn_rest(self) -> None:
+        """Do what `_learn` leaves for later, such as learning from validation rows, too; by default nothing.
+
+        An ensemble does this after its weights are chosen, and only with members that have a weight.
+        """
+
     def _fit(self, X: Features, y: LabelsLike, validation_data: Features) -> None:
-        self._learn_held_out(*self._fit_table(X, y, validation_data))
+        valid, scores = self._fit_table(X, y, validation_data)
+        self.learn_rest()
+        self._learn_held_out(valid, scores)
 
     def _fit_table(
         self, X: Features, y: LabelsLike, validation_data: Features
@@ -189,12 +199,13 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to a folder, atomically: safetensors, JSON, and a skops file for a transformer of yours.
 
-        ``force`` overwrites an existing model.
+        ``force`` overwrites an existing model. Of processes that train together, the first one writes.
         """
         from chmcnn.estimator import _model_files
 
         check_is_fitted(self, "tuned_thresholds_")
-        _model_files.save_model(self, Path(path), force=force)
+        if joined().is_first:
+            _model_files.save_model(self, Path(path), force=force)
 
     @classmethod
     def load(cls, path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> Self:
@@ -253,10 +264,13 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
             )
         self._check_settings()
         self.id_column_, self.calibration_, self.risks_ = None, None, None
-        self.seed_ = choose_seed(self.random_state)
+        self.seed_ = self._choose_seed()
         self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
         self.classes_ = np.array(self.hierarchy_.classes, dtype=object)
         self.evaluated_ = _check_evaluated(self.evaluated, self.hierarchy_)
+
+    def _choose_seed(self) -> int:
+        return choose_seed(self.random_state)
 
     def _check_settings(self) -> None:
         if not isinstance(self.path_separator, str) or not self.path_separator.strip():
@@ -323,3 +337,8 @@ def choose_seed(state: int | np.random.RandomState | None) -> int:
             raise ChmcnnError(f"random_state is {state}; expected a number from 0 to {2**32 - 1}.")
         return int(state)
     return int(check_random_state(state).randint(2**31 - 1))
+
+
+def agree_on_seed(state: int | np.random.RandomState | None) -> int:
+    """Return the seed of a training that several processes do together: that of the first, if it is drawn."""
+    return choose_seed(state) if isinstance(state, int | np.integer) else join().from_first(lambda: choose_seed(state))

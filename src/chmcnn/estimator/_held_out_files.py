@@ -53,3 +53,5 @@ def _check_points(points: Tensor) -> None:
     """Refuse a map that is not increasing: its probabilities would contradict the hierarchy."""
     if points.ndim != 2 or len(points) != 2 or points.shape[1] < 2 or not (points.diff(dim=1) > 0).all():
         raise ModelError("the calibration is not an increasing map")
+    if not torch.isfinite(points).all():
+        raise ModelError("the calibration has numbers that are not finite")

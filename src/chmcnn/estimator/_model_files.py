@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from sklearn.base import clone
 
-from chmcnn._io.strict_json import dumps
+from chmcnn._io.strict_json import dumps, loads
 from chmcnn._version import __version__
 from chmcnn.errors import ModelError
+from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._held_out_files import held_out_tensors, restore_held_out
+from chmcnn.estimator._model_folder import DIGESTS, FACTS, TENSORS, TRANSFORMER, read_file, refuse_other, write_files
 from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
@@ -26,6 +25,7 @@ from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=HierarchicalClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
-_FACTS, _TENSORS, _TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
-_DIGEST_OF_TRANSFORMER = "sha256 of the transformer"
 _NOT_STORED = {
     "hierarchy",
     "network",
@@ -57,54 +55,33 @@ _NOT_STORED = {
 def save_model(
     model: HierarchicalClassifier, path: Path, *, force: bool, extra_files: Mapping[str, bytes] | None = None
 ) -> None:
-    """Write a model folder atomically, with extra files by name: to a temporary folder, which is then renamed."""
-    if path.exists() and not force:
-        raise ModelError("already exists; choose another folder, or use force=True to overwrite it", path)
-    if path.exists() and not (path / _FACTS).is_file():
-        raise ModelError("not a model folder, so it is not overwritten; choose another folder", path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
-    except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror}", path) from None
-    old = temporary.with_name(f"{temporary.name}-old")
-    try:
-        _write(model, temporary)
-        for name, content in (extra_files or {}).items():
-            (temporary / name).write_bytes(content)
-        temporary.chmod(0o755)
-        if path.exists():
-            path.rename(old)
-        temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror or error}", path) from None
-    finally:
-        if old.exists() and not path.exists():
-            old.rename(path)
-        shutil.rmtree(temporary, ignore_errors=True)
+    """Write a model folder with extra files by name: a new one as a whole, or over the model that is there.
 
-
-def _write(model: HierarchicalClassifier, folder: Path) -> None:
-    from safetensors.torch import save
-
+    At every moment the folder has the old model or the new one: see `chmcnn.estimator._model_folder`.
+    """
+    refuse_other(path, force=force)
     described = describe_model(model)
-    content = save(described.tensors)
+    files = {TENSORS: _pack(described.tensors)}
     facts = {
         "format": _FORMAT,
         "version": _VERSION,
         "chmcnn": __version__,
         "torch": str(torch.__version__),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        DIGESTS[TENSORS]: hashlib.sha256(files[TENSORS]).hexdigest(),
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         **described.facts,
     }
     if described.transformer is not None:
-        facts[_DIGEST_OF_TRANSFORMER] = hashlib.sha256(described.transformer).hexdigest()
-        (folder / _TRANSFORMER).write_bytes(described.transformer)
+        files[TRANSFORMER] = described.transformer
+        facts[DIGESTS[TRANSFORMER]] = hashlib.sha256(described.transformer).hexdigest()
     facts["digest"] = _digest(facts)
-    (folder / _TENSORS).write_bytes(content)
-    (folder / _FACTS).write_text(dumps(facts), encoding="utf-8")
+    write_files(path, dumps(facts).encode(), files, extra_files or {})
+
+
+def _pack(tensors: dict[str, torch.Tensor]) -> bytes:
+    from safetensors.torch import save
+
+    return save(tensors)
 
 
 class Described(NamedTuple):
@@ -160,18 +137,30 @@ def read_system(path: Path) -> str:
 
 def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Model:
     """Read a folder that `save_model` wrote; options are parameters that the folder does not have."""
-    facts = _read_facts(path)
-    tensors = _read_tensors(path, facts)
+    if "device" in options:
+        choose_device(options["device"])
+    facts, tensors, transformer = _read_files(path)
     if facts.get("system") != cls.__name__:
         raise ModelError(f"a model of {facts.get('system')}, not of {cls.__name__}; load it with its own class", path)
     if facts.get("own network") and options.get("network") is None:
         raise ModelError("the model has a custom network; pass network=, as for training", path)
-    transformer = _read_transformer(path, facts)
     try:
         hierarchy = Hierarchy.from_json(json.dumps(facts["hierarchy"]))
         return rebuild_model(cls, hierarchy, facts, tensors, transformer=transformer, options=options)
-    except (LookupError, TypeError, RuntimeError, AttributeError, ValueError) as error:
-        raise ModelError(f"the model is inconsistent: {str(error).splitlines()[0]}", path) from None
+    except Exception as error:  # noqa: BLE001 -- an altered file may raise anything
+        problem = str(error).partition("\n")[0] or type(error).__name__
+        raise ModelError(f"the model is inconsistent: {problem}", path) from None
+
+
+def _read_files(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor], Transformer | None]:
+    """Return facts, tensors and the transformer of the user; read again if a new model has replaced them meanwhile."""
+    facts = _read_facts(path)
+    try:
+        return facts, _read_tensors(path, facts), _read_transformer(path, facts)
+    except ModelError:
+        if _read_facts(path)["digest"] == facts["digest"]:
+            raise
+        return _read_files(path)
 
 
 def rebuild_model(
@@ -204,13 +193,16 @@ def rebuild_model(
 
 
 def _read_facts(path: Path) -> dict[str, Any]:
-    file = path / _FACTS
+    file = path / FACTS
     if not file.is_file():
-        raise ModelError(f"the folder has no {_FACTS}; expected a folder written by CHMCNNClassifier.save", path)
+        raise ModelError(f"the folder has no {FACTS}; expected a folder written by CHMCNNClassifier.save", path)
     try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
+        facts = loads(file.read_text(encoding="utf-8"))
+        is_unchanged = isinstance(facts, dict) and facts.get("digest") == _digest(facts)
     except ValueError as error:
         raise ModelError(f"the file is incomplete or was changed: {error}", file) from None
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise ModelError(f'not a model; expected an object with "format": "{_FORMAT}"', file)
     if facts.get("version") != _VERSION:
@@ -219,7 +211,7 @@ def _read_facts(path: Path) -> dict[str, Any]:
             f"chmcnn {facts.get('chmcnn')}, which wrote it, or a newer one",
             file,
         )
-    if facts.get("digest") != _digest(facts):
+    if not is_unchanged:
         raise ModelError("the file was changed after it was written", file)
     return facts
 
@@ -228,33 +220,21 @@ def _read_tensors(path: Path, facts: dict[str, Any]) -> dict[str, torch.Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load as load_tensors
 
-    file = path / _TENSORS
     try:
-        return load_tensors(_read(file, facts.get("sha256")))
+        return load_tensors(read_file(path, TENSORS, facts))
     except SafetensorError as error:
-        raise ModelError(f"the file is not safetensors: {error}", file) from None
+        raise ModelError(f"the file is not safetensors: {error}", path / TENSORS) from None
 
 
 def _read_transformer(path: Path, facts: dict[str, Any]) -> Transformer | None:
     """Return the transformer of the user; None for a model without one."""
-    if _DIGEST_OF_TRANSFORMER not in facts:
+    if DIGESTS[TRANSFORMER] not in facts:
         return None
-    file = path / _TRANSFORMER
+    content = read_file(path, TRANSFORMER, facts)
     try:
-        return load_transformer(_read(file, facts[_DIGEST_OF_TRANSFORMER]))
+        return load_transformer(content)
     except ModelError as error:
-        raise ModelError(error.problem, file) from None
-
-
-def _read(file: Path, sha256: str | None) -> bytes:
-    """Read a file of a model, and compare it with its checksum."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise ModelError(f"the file does not match {_FACTS}: it is incomplete or was changed", file)
-    return content
+        raise ModelError(error.problem, path / TRANSFORMER) from None
 
 
 def _restore_thresholds(
@@ -267,6 +247,7 @@ def _restore_thresholds(
     if "thresholds" in tensors and isinstance(model.threshold, str):
         tuned[model.threshold] = tensors["thresholds"]
     for name, value in tuned.items():
-        if value.shape != (len(model.hierarchy_),):
-            raise ModelError(f"thresholds {name} have shape {tuple(value.shape)}; expected {len(model.hierarchy_)}")
+        if value.shape != (len(model.hierarchy_),) or not torch.isfinite(value).all():
+            shape = tuple(value.shape)
+            raise ModelError(f"thresholds {name} have shape {shape}; expected {len(model.hierarchy_)} finite numbers")
     return {name: value.numpy() for name, value in tuned.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from scipy import sparse
 
 from chmcnn import training
+from chmcnn.errors import ChmcnnError
 from chmcnn.estimator._learned import LearnedClasses
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
 from chmcnn.estimator._presets import find_preset
@@ -42,8 +44,12 @@ class NetworkBuilder(NetworkParameters):
         """Create a new network, as for each training."""
         if isinstance(self.network, torch.nn.Module):
             return copy.deepcopy(self.network)
-        create = self._create_default_network if self.network is None else self.network
-        return create(self._count_inputs(), self._count_outputs())
+        size = self._count_inputs(), self._count_outputs()
+        if self.network is not None:
+            return self.network(*size)
+        with torch.device("meta"):  # which takes no memory
+            _refuse_large(self._create_default_network(*size))
+        return self._create_default_network(*size)
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
         kind = SparseMLP if self.sparse_network_ else MLP
@@ -108,3 +114,13 @@ class NetworkBuilder(NetworkParameters):
             settings["refit"] = False  # rows of a stream cannot be concatenated with validation rows
         options = {name: settings[name] for name in TRAINING}
         return training.Settings(**options, precision=self.precision, seed=self.seed_)
+
+
+def _refuse_large(network: nn.Module) -> None:
+    """Raise an error for a network whose weights alone do not fit into the memory of this machine."""
+    needed = sum(weights.numel() * weights.element_size() for weights in network.parameters())
+    if hasattr(os, "sysconf") and needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise ChmcnnError(
+            f"The weights of the network need {needed / 2**30:,.0f} GiB, more than this machine has; use smaller "
+            "widths=, or an output_rank= for very many classes."
+        )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from chmcnn.errors import ModelError
 from chmcnn.training import Epoch, optimizer_tensors
 
 if TYPE_CHECKING:
@@ -55,13 +56,24 @@ def restore_network(model: NeuralClassifier, facts: Mapping[str, Any], tensors: 
     model.best_epoch_, model.best_score_ = facts["best epoch"], _restore_number(facts["best score"])
     if "learned" in tensors:  # otherwise the network has outputs for all classes
         model.learned_ = replace(model.learned_, mask=_check_mask(tensors["learned"], model.hierarchy_))
+    weights = {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}
+    if model.network is None:
+        _refuse_other_shapes(model, weights)
     network = model.build_network()
-    network.load_state_dict(
-        {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}
-    )
+    network.load_state_dict(weights)
     model.network_ = network.to(model.device_).eval()
     if facts["epochs of partial_fit"]:
         model.restore_optimizer(facts["epochs of partial_fit"], dict(tensors))
+
+
+def _refuse_other_shapes(model: NeuralClassifier, weights: Mapping[str, Tensor]) -> None:
+    """Refuse a file that claims another network than it has, before the claimed one takes memory."""
+    with torch.device("meta"):
+        claimed = {name: tuple(value.shape) for name, value in model.build_network().state_dict().items()}
+    found = {name: tuple(value.shape) for name, value in weights.items()}
+    if claimed != found:
+        name = next(name for name in (*claimed, *found) if claimed.get(name) != found.get(name))
+        raise ModelError(f"the weights {name} have shape {found.get(name)}; expected {claimed.get(name)}")
 
 
 def _check_mask(learned: Tensor, hierarchy: Hierarchy) -> NDArray[np.bool_]:

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
-from torch.utils.data import DataLoader
 
 from chmcnn import training
 from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
+from chmcnn.estimator._base import agree_on_seed
 from chmcnn.estimator._class_weights import weigh_classes
 from chmcnn.estimator._correction import CountedLogits, correct, delegates_to_uncounted, get_options
 from chmcnn.estimator._devices import choose_device
@@ -82,9 +82,15 @@ class NeuralClassifier(NetworkBuilder):
             Label sets, or a 0/1 matrix in the order of ``hierarchy.classes``. Ancestors are added.
         validation_data
             Features and labels for early stopping and for tuning thresholds, instead of a share of the rows.
+
+        Notes
+        -----
+        In a program that ``torchrun`` starts, all processes pass the same data. They train one network together, each
+        on its share of each batch, and all get the result. The first one writes checkpoints and shows progress.
         """
+        ranks = training.join()
         super().fit(X, y, validation_data)
-        if self.notice_ and self.verbose is True:
+        if self.notice_ and self.verbose is True and ranks.is_first:
             sys.stderr.write(f"{self.notice_}\n")
         return self
 
@@ -171,7 +177,7 @@ class NeuralClassifier(NetworkBuilder):
         valid = None if pair is None else self._to_rows(pair[0], self._to_labels(*pair))
         self._require_end(valid)
         batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
-        train = DataLoader(WindowedBatches(rows, held_out, self._preprocess, batch_size), batch_size=None)
+        train = WindowedBatches(rows, held_out, self._preprocess, batch_size)
         self._learn_held_out(valid, self._learn(train, valid))
 
     def _require_end(self, valid: Rows | None) -> None:
@@ -198,6 +204,9 @@ class NeuralClassifier(NetworkBuilder):
         self.learned_ = self._learn_all()
         self.device_ = choose_device(self.device)
         self.__dict__.pop("training_state_", None)
+
+    def _choose_seed(self) -> int:
+        return agree_on_seed(self.random_state)
 
     def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         rows = super()._fit_transform_rows(X, labels)
@@ -240,6 +249,7 @@ class NeuralClassifier(NetworkBuilder):
                 device=self.device_,
                 checkpoint=Path(self.checkpoint) if self.checkpoint is not None else None,
                 progress=progress,
+                ranks=training.join(),
                 system=f"{type(self).__name__} {self._get_own_settings()} of {self.hierarchy_.to_json(titles=False)}",
             )
         self.network_, self.history_ = trained.network, trained.history
@@ -328,12 +338,13 @@ class NeuralClassifier(NetworkBuilder):
         Its input has the columns of ``preprocessor_.get_feature_names_out()``: numbers, with NaN for missing ones, 0 or
         1 for categories, TF-IDF for words, and the result of a transformer of your own. The model includes imputation,
         standardisation and the constraint.
-        ``force`` overwrites an existing file.
+        ``force`` overwrites an existing file. Of processes that train together, the first one writes.
         """
         from chmcnn.estimator import _onnx
 
         check_is_fitted(self, "network_")
-        _onnx.export_onnx(self, Path(path), force=force)
+        if training.joined().is_first:
+            _onnx.export_onnx(self, Path(path), force=force)
 
     def _separate_uncounted(self, loss: nn.Module) -> nn.Module:
         """Return a loss in which no class delegates to one that does not count, and so has no score of its own."""
@@ -345,6 +356,6 @@ class NeuralClassifier(NetworkBuilder):
         return weigh_classes(self.class_weight, self.learned_, labels)
 
     def _open_display(self) -> AbstractContextManager[Callable[[training.Epoch], object] | None]:
-        if not self.verbose:
+        if not self.verbose or not training.join().is_first:
             return nullcontext()
         return nullcontext(self.verbose) if callable(self.verbose) else training.TrainingDisplay()

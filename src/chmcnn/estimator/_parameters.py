@@ -59,6 +59,7 @@ class NetworkParameters(HierarchicalClassifier):
         averaging: float | None = None,
         max_minutes: float | None = None,
         validation_sample: int | None = None,
+        sharded: bool | None = None,
         precision: Literal["float32", "bfloat16"] = "float32",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
         validation: float = 0.2,
@@ -88,6 +89,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.averaging = averaging
         self.max_minutes = max_minutes
         self.validation_sample = validation_sample
+        self.sharded = sharded
         self.precision = precision
         self.class_weight = class_weight
         self.validation = validation

@@ -64,6 +64,8 @@ def restore_preprocessing(
     if "features" not in facts:  # a model of a stream
         return
     features = facts["features"]
+    for texts in (features, [facts.get("id column") or ""], *filter(None, facts.get("categories", ()))):
+        _check_names(texts)
     names = None if isinstance(features, int) else np.array(features, dtype=object)
     preprocessor = (
         _restore_own(facts, tensors, standardise=model.preprocess)
@@ -78,6 +80,14 @@ def restore_preprocessing(
         model.feature_names_in_ = preprocessor.feature_names_in_ = names
     model.preprocessor_, model.n_features_in_ = preprocessor, preprocessor.n_features_in_
     model.id_column_ = facts.get("id column")
+
+
+def _check_names(names: object) -> None:
+    """Refuse names of columns or categories that are not text; columns may be a number instead."""
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return
+    if not isinstance(names, int) or isinstance(names, bool):
+        raise ModelError(f"there are columns or categories {str(names)[:40]}; expected a list of names")
 
 
 def _restore_custom(facts: Mapping[str, Any], transformer: Transformer) -> CustomPreprocessor:
@@ -97,6 +107,9 @@ def _restore_own(facts: Mapping[str, Any], tensors: Mapping[str, Tensor], *, sta
     width = sum(column.width for column in preprocessor.columns_)
     if preprocessor.means_.shape != (width,) or preprocessor.scales_.shape != (width,):
         raise ModelError(f"there are {width} columns, but means of shape {preprocessor.means_.shape}")
+    for name, values, least in (("means", preprocessor.means_, -np.inf), ("scales", preprocessor.scales_, 0)):
+        if not ((values > least) & (values < np.inf)).all():
+            raise ModelError(f"there are {name} that are not finite, or scales that are not above 0")
     return preprocessor
 
 

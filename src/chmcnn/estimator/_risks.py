@@ -93,17 +93,8 @@ def measure_risks(
     >>> measure_risks(Y, scores, tree, thresholds=np.array([0.5, 0.75])).risks
     {'missed': array([0.25, 0.5 ]), 'wrong': array([0.25, 0.  ]), 'deepest': array([0.5, 0. ])}
     """
-    counted = thresholds >= _LOWEST_OF_WRONG
-    wrong = np.ones(len(thresholds))
-    wrong[counted] = metrics.wrong_share(Y, scores, thresholds[counted], classes=evaluated)
-    return RiskCurves(
-        rows=np.shape(Y)[0],
-        risks={
-            "missed": metrics.missed_share(Y, scores, thresholds, classes=evaluated),
-            "wrong": wrong,
-            "deepest": metrics.back_off_error(Y, scores, thresholds, hierarchy),
-        },
-    )
+    risks = metrics.answer_risks(Y, scores, thresholds, hierarchy, classes=evaluated, lowest_of_wrong=_LOWEST_OF_WRONG)
+    return RiskCurves(np.shape(Y)[0], {"missed": risks.missed, "wrong": risks.wrong, "deepest": risks.deepest})
 
 
 def _keeps(risks: NDArray[np.float64], rows: int, limit: Limit) -> NDArray[np.bool_]:
@@ -132,5 +123,5 @@ def _compute_p_values(risks: NDArray[np.float64], rows: int, limit: float) -> ND
     low = np.minimum(risks, limit)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 log 0 is 0
         divergence = np.where(low > 0, low * np.log(low / limit), 0) + (1 - low) * np.log((1 - low) / (1 - limit))
-    bentkus = np.e * binom.cdf(np.ceil(rows * risks), rows, limit)
+    bentkus = np.exp(1) * binom.cdf(np.ceil(rows * risks), rows, limit)
     return np.asarray(np.minimum(np.exp(-rows * divergence), bentkus))

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy import sparse
-from torch.utils.data import IterableDataset
 
+from chmcnn._wording import count
 from chmcnn.datasets.dataset import Table
 from chmcnn.datasets.one_pass import OnePass
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError
+from chmcnn.training import Ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     _Part = tuple[Tensor, sparse.csr_array]
 
 
-class WindowedBatches(IterableDataset[tuple["Tensor", "Tensor"]]):
+class WindowedBatches:
     """Batches of rows that are shuffled within a window; torch's seed decides their order.
 
     The order of the groups is shuffled as well. Labels are sparse in the window, and dense in a batch.
@@ -45,25 +46,38 @@ class WindowedBatches(IterableDataset[tuple["Tensor", "Tensor"]]):
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
-        count = sum(int((~mask).sum()) for mask in self.held_out.values())
-        return math.ceil(count / self.batch_size)
+        rows = sum(int((~mask).sum()) for mask in self.held_out.values())
+        return math.ceil(rows / self.batch_size)
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the batches of one epoch."""
+        return self.divide(Ranks())
+
+    def divide(self, ranks: Ranks) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield batches of the groups that one process has in one epoch; those of all processes add up to whole ones.
+
+        All processes draw the same order of the groups, and each reads only its own.
+        """
+        if len(self.rows.groups) < ranks.size:
+            raise ChmcnnError(
+                f"There are {ranks.size} processes, but the files have {count(len(self.rows.groups), 'row group')}: "
+                "write them with smaller row groups, or start fewer processes."
+            )
         random = np.random.default_rng(int(torch.randint(2**62, ()).item()))
+        size = len(ranks.take(range(self.batch_size)))
         parts: list[_Part] = []
-        count = 0
-        for table in self._read(random.permutation(len(self.rows.groups))):
+        held = 0
+        for table in self._read(ranks.take(random.permutation(len(self.rows.groups)))):
             parts.append((self.preprocess(table.X), table.Y))
-            count += len(table)
-            if count >= self.rows.window:
+            held += len(table)
+            if held >= self.rows.window:
                 x, y = _concatenate(parts)
-                order = random.permutation(count)
-                rest = order[count - count % self.batch_size :]
-                yield from self._cut(x, y, order[: count - len(rest)])
-                parts, count = [(x[rest], y[rest])], len(rest)
-        if count:
-            yield from self._cut(*_concatenate(parts), random.permutation(count))
+                order = random.permutation(held)
+                rest = order[held - held % size :]
+                yield from _cut(x, y, order[: held - len(rest)], size)
+                parts, held = [(x[rest], y[rest])], len(rest)
+        if held:
+            yield from _cut(*_concatenate(parts), random.permutation(held), size)
 
     def _read(self, order: NDArray[np.int64]) -> Iterator[Table]:
         """Yield the training rows of the groups, in an order."""
@@ -74,10 +88,11 @@ class WindowedBatches(IterableDataset[tuple["Tensor", "Tensor"]]):
                 if len(kept):
                     yield table.take(kept)
 
-    def _cut(self, x: Tensor, y: sparse.csr_array, order: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor]]:
-        for start in range(0, len(order), self.batch_size):
-            chosen = order[start : start + self.batch_size]
-            yield x[chosen], torch.from_numpy(y[chosen].toarray())
+
+def _cut(x: Tensor, y: sparse.csr_array, order: NDArray[np.int64], size: int) -> Iterator[tuple[Tensor, Tensor]]:
+    for start in range(0, len(order), size):
+        chosen = order[start : start + size]
+        yield x[chosen], torch.from_numpy(y[chosen].toarray())
 
 
 def _concatenate(parts: list[_Part]) -> _Part:

@@ -14,10 +14,10 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
 from chmcnn.hierarchy import label_matrix
-from chmcnn.training import Rows, as_loader
+from chmcnn.training import Ranks, Rows, as_loader, divide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from chmcnn._typing import Features
     from chmcnn.hierarchy import Hierarchy
@@ -41,10 +41,17 @@ class Stream:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the batches of one epoch; a Dataset is shuffled by torch's seed."""
-        return self._batches(shuffle=True)
+        return self.divide(Ranks())
 
-    def _batches(self, *, shuffle: bool) -> Iterator[tuple[Tensor, Tensor]]:
-        for number, batch in enumerate(as_loader(self.data, self.batch_size, shuffle=shuffle)):
+    def divide(self, ranks: Ranks) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the share that one process has of the batches of one epoch."""
+        return self._check(divide(self.data, self.batch_size, ranks))
+
+    def _in_order(self) -> Iterator[tuple[Tensor, Tensor]]:
+        return self._check(as_loader(self.data, self.batch_size, shuffle=False))
+
+    def _check(self, batches: Iterable[Any]) -> Iterator[tuple[Tensor, Tensor]]:
+        for number, batch in enumerate(batches):
             if not isinstance(batch, tuple | list) or len(batch) != 2:
                 raise ChmcnnError(f"Batch {number} is a {type(batch).__name__}; expected a pair (features, labels).")
             yield self._convert(batch[0], number), self._close(batch[1], number)
@@ -76,14 +83,14 @@ class Stream:
 
     def collect(self) -> Rows:
         """Read all rows into memory."""
-        pairs = [(x, sparse.csr_array(y.numpy(force=True))) for x, y in self._batches(shuffle=False)]
+        pairs = [(x, sparse.csr_array(y.numpy(force=True))) for x, y in self._in_order()]
         if not pairs:
             raise ChmcnnError("The data gives no batch; expected at least one row.")
         return Rows(torch.cat([x for x, _ in pairs]), sparse.vstack([y for _, y in pairs], format="csr"))
 
     def describe_features(self) -> tuple[tuple[int, ...], torch.dtype]:
         """Return the shape and the type of the features of one row."""
-        for x, _ in self._batches(shuffle=False):
+        for x, _ in self._in_order():
             return tuple(x.shape[1:]), x.dtype
         raise ChmcnnError("The data gives no batch; expected at least one row.")
 

@@ -1,0 +1,186 @@
+"""Whatever fails while a file is written, and whenever: the old or the new one is there, and the next try succeeds."""
+
+import contextlib
+import itertools
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from safetensors import safe_open
+from torch import nn
+
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, datasets
+from chmcnn._io import files, results
+from chmcnn.cli import _output
+from chmcnn.cli._options import Invocation
+from chmcnn.datasets import download
+from chmcnn.datasets.catalogue import File
+from chmcnn.estimator import _model_files, save_model
+from chmcnn.search import SearchResult
+from chmcnn.training import Settings, start
+from chmcnn.training._checkpoint import Checkpoint
+from tests.datasets.server import serve
+from tests.faults import FAILURES, Crash, Disk
+from tests.report.search_results import search_result
+
+OLD, NEW = 0, 1
+TREE = Hierarchy.from_paths(["a/b", "a/c"])
+CONTENT = b"@RELATION small\n" * 100
+FILE = File("HMC_data/others/Small.arff", download.blob_id(CONTENT), len(CONTENT), 3)
+
+
+@cache
+def model(version: int) -> CHMCNNClassifier:
+    table = pd.DataFrame({"x": [0.0, 1.0] * 5})
+    return CHMCNNClassifier(TREE, epochs=1, widths=(4,), random_state=version).fit(table, ["a/b", "a/c"] * 5)
+
+
+def save(folder: Path, version: int) -> None:
+    report = {"report.html": f"<p>{version}</p>".encode()}
+    save_model(model(version), folder / "model", force=True, extra_files=report)
+
+
+def save_new(folder: Path, version: int) -> None:
+    if version == NEW and not (folder / "model").exists():
+        save(folder, NEW)
+
+
+def load(folder: Path) -> int:
+    """Read and verify all files of a model, from which it is rebuilt."""
+    facts, _, _ = _model_files._read_files(folder / "model")
+    return int(facts["seed"])
+
+
+def load_new(folder: Path) -> int:
+    return load(folder) if (folder / "model").exists() else OLD
+
+
+def save_checkpoint(folder: Path, version: int) -> None:
+    state = start(lambda: nn.Linear(2, 3), Settings(epochs=1), "cpu")
+    state.epoch = version
+    Checkpoint(folder, {"of": "this"}).save(state)
+
+
+def load_checkpoint(folder: Path) -> int:
+    with safe_open(Checkpoint(folder, {}).path, framework="pt") as file:
+        return int(json.loads(file.metadata()["facts"])["epoch"])
+
+
+def fetch(folder: Path, version: int) -> None:
+    if version == NEW:
+        download.fetch(FILE)
+    else:  # an altered file in the cache is replaced
+        (folder / FILE.path).parent.mkdir(parents=True)
+        (folder / FILE.path).write_bytes(b"old")
+
+
+def predict(folder: Path, version: int) -> None:
+    """Write predictions as the command does, which takes longer to start."""
+    with files.atomic(folder / "scores.csv") as temporary:
+        pd.DataFrame(score(version), columns=TREE.classes).to_csv(temporary, index=False)
+
+
+@cache
+def score(version: int) -> NDArray[np.float32]:
+    return model(OLD).predict_proba(pd.DataFrame({"x": [float(version)]}))
+
+
+def read_scores(folder: Path) -> int:
+    scores = pd.read_csv(folder / "scores.csv").to_numpy()
+    return [np.allclose(scores, score(version)) for version in (OLD, NEW)].index(True)
+
+
+@cache
+def find(version: int) -> SearchResult:
+    found = search_result()
+    found.trials["number"] = version
+    return found
+
+
+def write_search(folder: Path, version: int) -> None:
+    module = sys.modules["chmcnn.cli.search"]  # the package has the command by this name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chmcnn.report.search_page.draw", lambda _: None)  # drawing takes long
+        patch.setattr("chmcnn.report.page.png", lambda _: b"a picture")
+        patch.setattr("chmcnn.report.search_page.page", lambda *_: "<html></html>")
+        module._write(find(version), folder, Invocation())
+
+
+def read_search(folder: Path) -> int:
+    assert (folder / "search.html").read_text() == "<html></html>"
+    assert (folder / "search.png").read_bytes() == b"a picture"
+    written = (folder / "trials.csv").read_text()
+    return [written == find(version).trials.to_csv(index=False) for version in (OLD, NEW)].index(True)
+
+
+def export(folder: Path, version: int) -> None:
+    datasets.Table([[float(version)]], ["a/b"], TREE).to_csv(folder / "table.csv", force=True)
+
+
+class Writer(NamedTuple):
+    """What writes a state, and what reads it."""
+
+    write: Callable[[Path, int], None]
+    read: Callable[[Path], int]
+
+
+WRITERS = {
+    "model": Writer(save, load),
+    "new model": Writer(save_new, load_new),
+    "checkpoint": Writer(save_checkpoint, load_checkpoint),
+    "result": Writer(
+        lambda folder, version: results.write(folder / "run.json", {"version": version}),
+        lambda folder: int(results.read(folder / "run.json")["version"]),
+    ),
+    "download": Writer(fetch, lambda folder: int(download.is_verified(folder / FILE.path, FILE))),
+    "prediction": Writer(predict, read_scores),
+    "search": Writer(write_search, read_search),
+    "report": Writer(
+        lambda folder, version: _output.write(folder / "report.html", f"<p>{version}</p>"),
+        lambda folder: int((folder / "report.html").read_text()[3:-4]),
+    ),
+    "export": Writer(export, lambda folder: int(datasets.read_table(folder / "table.csv", TREE).X.iloc[0, 0])),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a model, and a server of a file."""
+    monkeypatch.setattr(files, "_SECONDS_TO_LOCK", 0)
+    monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "disk"))
+    (tmp_path / "home" / FILE.path).parent.mkdir(parents=True)
+    (tmp_path / "home" / FILE.path).write_bytes(CONTENT)
+    model(OLD).save(tmp_path / "model")
+    with serve(tmp_path / "home", "honest") as (address, _):
+        monkeypatch.setenv("CHMCNN_MIRROR", address)
+        yield tmp_path
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_old_or_the_new_state_is_there(place: Path, name: str, failure: str) -> None:
+    write, read = WRITERS[name]
+    (place / "old").mkdir()
+    write(place / "old", OLD)
+    for at in itertools.count():
+        folder = shutil.copytree(place / "old", place / "disk")
+        disk = Disk(folder, failure, at)
+        with disk.failing(), contextlib.suppress(Crash, ChmcnnError):
+            write(folder, NEW)
+        if disk.calls <= at:  # there is no such call
+            break
+        assert read(folder) in {OLD, NEW}
+        write(folder, NEW)
+        assert read(folder) == NEW
+        assert not [path for path in folder.rglob("*") if path.name.startswith(files._START)], "nothing is left"
+        folder.rename(place / f"done {at}")
+    assert at >= 4
+    assert read(folder) == NEW
