@@ -106,6 +106,7 @@ def measure(name: str, seed: int) -> list[dict[str, Any]]:
         except ChmcnnError as error:
             print(f"{name}: {error}", flush=True)
             continue
+        model.learn_rest()
         scores[member] = Scores(deciding, model.predict_proba(parts[2][0]), time.process_time() - start)
     sets = [*combinations(scores, 1), *combinations(scores, 2), tuple(scores)[:3], tuple(scores)]
     return [judge({member: scores[member] for member in each}, parts, problem, seed) for each in sets]

@@ -1,4 +1,4 @@
-"""Problems of any size, for `benchmarks.scale`: labels of a random hierarchy, and features that depend on them."""
+"""Problems of any size, for `benchmarks.scale`: real texts, and labels of a random hierarchy with features."""
 
 import os
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
 
-from benchmarks.text_problems import read_wordnet
+from benchmarks.text_problems import Content, read_phenotypes, read_wordnet
 from chmcnn import Hierarchy
 from chmcnn.datasets import Preprocessor
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -51,20 +52,64 @@ class Size:
 
 def read_all_of_wordnet() -> tuple[LargeProblem, LargeProblem]:
     """Return 70% of the glosses of WordNet to train on, and 1,000 others to test on, with all synsets as classes."""
-    texts, label_sets, edges = read_wordnet(Path(os.environ.get("CHMCNN_TEXTS", ".")))
+    return _split_texts(read_wordnet(_text_folder()), test=1000)
+
+
+def read_all_phenotypes() -> tuple[LargeProblem, LargeProblem]:
+    """Return 70% of the definitions of phenotypes to train on, and 3,000 others to test on, with all terms."""
+    return _split_texts(read_phenotypes(_text_folder()), test=3000)
+
+
+def _text_folder() -> Path:
+    return Path(os.environ.get("CHMCNN_TEXTS", "."))
+
+
+def _split_texts(content: Content, test: int) -> tuple[LargeProblem, LargeProblem]:
+    texts, label_sets, edges = content
     hierarchy = Hierarchy.from_edges(edges)
     order = np.random.default_rng(0).permutation(len(texts))
     size = round(0.7 * len(texts))
     preprocessor = Preprocessor().fit([texts[row] for row in order[:size]])
-    train, test = (
+    first, second = (
         LargeProblem(
             preprocessor.transform([texts[row] for row in rows]),
             hierarchy.encode_sparse([label_sets[row] for row in rows]),
             hierarchy,
         )
-        for rows in (order[:size], order[size : size + 1000])
+        for rows in (order[:size], order[size : size + test])
     )
-    return train, test
+    return first, second
+
+
+@dataclass(frozen=True, slots=True)
+class Proteins:
+    """Rows in families, as proteins are: a family has classes and words, of which each row has some.
+
+    A few families and classes are frequent, and most are rare. A row also has classes and words of its own, and words
+    of its classes, which other families with these classes have as well.
+    """
+
+    rows: int = 100_000
+    test: int = 1_000
+    classes: int = 40_000
+
+    def draw(self) -> tuple[LargeProblem, LargeProblem]:
+        """Return rows to train on, and others to test on; the same ones each time."""
+        random = np.random.default_rng(0)
+        hierarchy = random_hierarchy(self.classes, edges=round(EDGES * self.classes), depth=DEPTH)
+        rows, families = self.rows + self.test, self.rows // 5
+        family = _draw_ranks(families, rows, random)
+        order = random.permutation(self.classes)
+        shared = order[_draw_ranks(self.classes, (families, 4), random)][family]
+        own = order[_draw_ranks(self.classes, (rows, 1), random)]
+        y = hierarchy.close(_mark([_keep(shared, 0.7, random), own], self.classes))
+        words = random.integers(COLUMNS, size=(families, 30))[family]
+        noise = _draw_ranks(COLUMNS, (rows, 20), random, skipped=200)  # no word is in most rows
+        x = _mark([_keep(words, 0.3, random), noise], COLUMNS) + _draw_class_words(y, 0.1, random)
+        rarity = TfidfTransformer().fit(x[: self.rows])
+        parts = (slice(self.rows), slice(self.rows, rows))
+        first, second = (LargeProblem(rarity.transform(x[part]), y[part], hierarchy) for part in parts)
+        return first, second
 
 
 def _draw_labels(rows: int, hierarchy: Hierarchy, random: np.random.Generator) -> sparse.csr_array:
@@ -93,10 +138,37 @@ def _draw_dense(y: sparse.csr_array, columns: int, random: np.random.Generator) 
 
 def _draw_sparse(y: sparse.csr_array, random: np.random.Generator) -> sparse.csr_array:
     """A row has a word of each second label, one of three that the class has, and ten words of no class."""
+    words = _draw_class_words(y, 0.5, random)
+    noise = random.integers(0, COLUMNS, size=10 * y.shape[0])
+    places = np.repeat(np.arange(y.shape[0]), 10), noise
+    return words + sparse.csr_array((np.ones(len(noise)), places), shape=words.shape)
+
+
+def _draw_class_words(y: sparse.csr_array, share: float, random: np.random.Generator) -> sparse.csr_array:
+    """Draw words for a share of the labels of each row, one of three that the class has."""
     words = random.integers(0, COLUMNS, size=(y.shape[1], 3))
-    kept = random.random(y.nnz) < 0.5
+    kept = random.random(y.nnz) < share
     rows = np.repeat(np.arange(y.shape[0]), np.diff(y.indptr))[kept]
     columns = words[y.indices[kept], random.integers(0, 3, size=len(rows))]
-    noise = random.integers(0, COLUMNS, size=10 * y.shape[0])
-    places = np.concatenate((rows, np.repeat(np.arange(y.shape[0]), 10))), np.concatenate((columns, noise))
-    return sparse.csr_array((np.ones(len(places[0])), places), shape=(y.shape[0], COLUMNS))
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(y.shape[0], COLUMNS))
+
+
+def _draw_ranks(
+    size: int, shape: int | tuple[int, int], random: np.random.Generator, skipped: int = 0
+) -> NDArray[np.int64]:
+    """Draw numbers from 0, the k-th one 1 / k times as often as the first, after some that are skipped."""
+    chances = 1 / np.arange(1 + skipped, size + 1 + skipped)
+    return random.choice(size, size=shape, p=chances / chances.sum())
+
+
+def _keep(columns: NDArray[np.int64], share: float, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return the columns (rows, places), each with some chance, and -1 for the others."""
+    return np.where(random.random(columns.shape) < share, columns, -1)
+
+
+def _mark(parts: list[NDArray[np.int64]], size: int) -> sparse.csr_array:
+    """Return a matrix that marks the columns of each row; -1 is none."""
+    columns = np.concatenate(parts, axis=1)
+    rows, places = np.nonzero(columns >= 0)
+    marks = np.ones(len(rows), dtype=np.bool_)
+    return sparse.csr_array((marks, (rows, columns[rows, places])), shape=(len(columns), size))

@@ -16,7 +16,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks import ensembles, layers, scale_report, starts, trust_report
+from benchmarks import (
+    cluster,
+    ensembles,
+    estimate,
+    layers,
+    more,
+    processes,
+    scale_report,
+    serving,
+    starts,
+    trust_report,
+)
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
@@ -37,6 +48,9 @@ DOCUMENTS = (
     ROOT / "docs" / "reproduction.md",
     ROOT / "docs" / "settings.md",
     ROOT / "docs" / "findings.md",
+    ROOT / "docs" / "scaling.md",
+    ROOT / "docs" / "guides" / "many_machines.md",
+    ROOT / "docs" / "guides" / "serving.md",
 )
 DENSE = "dense float64"
 
@@ -75,6 +89,7 @@ def filled_in(text: str) -> str:
         "presets": presets,
         "starts": starts.report,
         "ensembles": ensembles.report,
+        "more": more.report,
         "layers": partial(validated, "layers", "columns", WIDE),
         "dropout": partial(validated, "dropout", "rows", LONG),
         "systems": systems,
@@ -85,14 +100,23 @@ def filled_in(text: str) -> str:
         "texts": texts,
         "choices": choices,
         "reading": reading,
+        "fuzz": fuzz,
         "table2": table2,
         "scale": scale_report.scale,
+        "estimate": estimate.report,
+        "serving": serving.report,
         "wordnet": scale_report.wordnet,
+        "large": scale_report.large,
         "outputs": scale_report.outputs,
         "ranks": scale_report.ranks,
         "calibration": trust_report.calibration,
         "risks": trust_report.risks,
         "agreement": trust_report.agreement,
+        "process_steps": processes.steps,
+        "process_trainings": processes.trainings,
+        "process_memory": processes.memory,
+        "cluster": cluster.report_time,
+        "cluster_kills": cluster.report_losses,
     }
     return re.sub(
         r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)",
@@ -313,6 +337,14 @@ def reading() -> str:
     return f"{_table(header, cells)}\n{said}\n"
 
 
+def fuzz() -> str:
+    """What readers made of altered files."""
+    content = load("fuzz")
+    keys = ("files", "read", "refused")
+    cells = [[row["reader"], *(f"{row[key]:,}" for key in keys), row["fault"] or "none"] for row in content["rows"]]
+    return f"{_table(['reader', 'altered files', *keys[1:], 'fault'], cells)}\nRun by `{content['command']}`.\n"
+
+
 def texts() -> str:
     """Return the mean measures of the systems on text, over all seeds."""
     files = sorted((RESULTS / "texts").glob("[!c]*.json"))
@@ -341,9 +373,12 @@ def choices() -> str:
     by_seed = runs.set_index(["candidate", "problem", "seed"])[measures].sort_index()
     problems = sorted(runs["problem"].unique())
     cells = []
-    for candidate in CANDIDATES:
+    for candidate in (name for name in CANDIDATES if name in by_seed.index):
         cells.append([candidate])
         for problem in problems:
+            if (candidate, problem) not in by_seed.index:
+                cells[-1].append("not run")
+                continue
             default = by_seed.loc[DEFAULT, problem]
             figures = default if candidate == DEFAULT else by_seed.loc[candidate, problem].sub(default).dropna()
             sign = "" if candidate == DEFAULT else "+"

@@ -2,11 +2,9 @@
 
 Each training is a process of its own. Beside ours is the same network with plain binary cross-entropy, whose labels are
 a dense matrix in memory and whose validation scores are computed at once. Results are stored as they come; repeat the
-command to go on. ``wordnet`` trains the default and the best preset on all 82,115 synsets of WordNet;
-``CHMCNN_TEXTS`` names the folder of its file, see `benchmarks.text_problems`.
+command to go on. `benchmarks.large` trains to the end.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -17,11 +15,9 @@ import torch
 import torch.nn.functional as F
 from scipy import sparse
 
-from benchmarks.large_problems import LargeProblem, Size, read_all_of_wordnet
+from benchmarks.large_problems import LargeProblem, Size
 from benchmarks.measure import RESULTS, peak_mib, run_apart
-from benchmarks.neighbours import create_neighbours
-from benchmarks.texts import measure as measure_ranking
-from chmcnn import CHMCNNClassifier, CoherentEnsemble, Hierarchy, metrics
+from chmcnn import CHMCNNClassifier, Hierarchy, metrics
 from chmcnn.datasets import Preprocessor, stratify
 from chmcnn.estimator import PRESETS
 from chmcnn.nn import MLP, SparseMLP, to_sparse_tensor
@@ -41,7 +37,6 @@ SIZES = (
 VALIDATION = 0.1
 MOST_DENSE = 2e9
 """Pairs of a row and a class from which the dense labels are not tried."""
-WORDNET: dict[str, Any] = {"validation_sample": 2000}
 
 
 def measure_ours(size: Size) -> dict[str, float]:
@@ -107,48 +102,8 @@ def _batch(x: np.ndarray | sparse.csr_array, rows: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(x[rows]) if isinstance(x, np.ndarray) else to_sparse_tensor(x[rows])
 
 
-def train_on_wordnet() -> dict[str, Any]:
-    """Train the best preset on all of WordNet; its network alone is the default, and its neighbours are ``fast``."""
-    train, test = read_all_of_wordnet()
-    data, learned = peak_mib(), int((train.y.sum(axis=0) > 0).sum())
-    model = CoherentEnsemble(
-        train.hierarchy, network_settings=WORDNET, random_state=0, checkpoint="build/wordnet", verbose=True
-    )
-    start = time.perf_counter()
-    model.fit(train.x, train.y)
-    seconds, peak = time.perf_counter() - start, peak_mib()
-    members = model.member_scores(test.x)
-    scores = {
-        "C-HMCNN, the network of the ensemble": members["network"],
-        "best, the ensemble": model.predict_proba(test.x),
-        "15 neighbours": create_neighbours(train.hierarchy).fit(train.x, train.y).predict_proba(test.x),
-    }
-    if "neighbours" in members:
-        scores["fast, the neighbours of the ensemble"] = members["neighbours"]
-    history = [epoch for epoch in model.members_["network"].history_ if epoch.phase == "train"]
-    return {
-        "rows": train.y.shape[0],
-        "classes": train.y.shape[1],
-        "classes with a row": learned,
-        "columns": train.x.shape[1],
-        "options": WORDNET,
-        "weights": model.weights_,
-        "notice": model.notice_,
-        "data MiB": data,
-        "peak MiB": peak,
-        "fit seconds": seconds,
-        "epochs": [epoch.seconds for epoch in history],
-        "validation AU(PRC) of the sample": [epoch.score for epoch in history],
-        "violations": sum(len(test.hierarchy.violations(each)) for each in scores.values()),
-        "systems": {name: measure_ranking(test.y, each) for name, each in scores.items()},
-    }
-
-
-def main(words: list[str]) -> None:
+def main() -> None:
     """Measure what has no result file yet."""
-    if "wordnet" in words:
-        run_apart(FOLDER / "wordnet.json", train_on_wordnet)
-        return
     for size in SIZES:
         kind = f"{size.dense}-dense" if size.dense else "sparse"
         name = f"{size.rows}x{size.classes}-{kind}"
@@ -162,4 +117,4 @@ def _measure(measure: Callable[[Size], dict[str, float]], size: Size) -> dict[st
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -11,6 +11,10 @@ from benchmarks.markdown import table
 from benchmarks.measure import RESULTS
 
 GIB = 1024
+_LARGE = {
+    "phenotypes": "definitions of all terms of the human phenotype ontology, whose classes are the terms above",
+    "proteins": "generated rows in families that share classes and words; most families and classes are rare",
+}
 _BEFORE = "C-HMCNN as it was: outputs for all classes, of rank 128"
 
 
@@ -51,9 +55,34 @@ def wordnet() -> str:
         f"{result['violations']} violations. Before, {len(before['epochs'])} epochs without a refit took "
         f"{before['fit seconds'] / 60:.0f} minutes and {before['peak MiB'] / GIB:.1f} GiB. "
         f"The options are {_list_options(result['options'])}. "
-        f"Measured by `python -m benchmarks.scale wordnet`{_machine(result)}."
+        f"Measured by `python -m benchmarks.large wordnet`{_machine(result)}."
     )
     return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
+
+
+def large() -> str:
+    """Return the results of all presets on other large problems."""
+    results = {name: _read(path) for name in _LARGE if (path := RESULTS / "scale" / f"{name}.json").exists()}
+    cells, notes = [], []
+    for name, result in results.items():
+        linear = RESULTS / "scale" / f"{name}-linear.json"
+        systems = result["systems"] | (_read(linear)["systems"] if linear.exists() else {})
+        for system, figures in systems.items():
+            measured = (f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F", "Fmax"))
+            cells.append([name, system, *measured, f"{figures['processor seconds'] / 60:.1f} min"])
+        options = f" The options are {_list_options(result['options'])}." if result["options"] else ""
+        weights = ", ".join(f"{member} {weight:.1f}" for member, weight in result["weights"].items())
+        notes.append(
+            f"{name}: {_LARGE[name]}. {result['rows']:,} rows, {result['columns']:,} columns, "
+            f"{result['classes']:,} classes, of which {result['classes with a row']:,} have a row; "
+            f"{result['test rows']:,} test rows. `best` took "
+            f"{result['peak MiB'] / GIB:.1f} GiB; its weights are {weights}.{options}"
+        )
+    header = ["problem", "system", "AU(PRC)", "hierarchical F", "Fmax", "processor time"]
+    described = "\n".join(f"- {note}" for note in notes)
+    violations = sum(result["violations"] for result in results.values())
+    command = f"Measured by `python -m benchmarks.large`{_machine(next(iter(results.values())))}"
+    return f"{table(header, cells)}\n{described}\n\n{command}; {violations} violations.\n"
 
 
 def outputs() -> str:

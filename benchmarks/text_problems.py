@@ -66,7 +66,8 @@ def read_wordnet(folder: Path) -> Content:
     return texts, label_sets, edges
 
 
-def _read_phenotypes(folder: Path) -> Content:
+def read_phenotypes(folder: Path) -> Content:
+    """Return the definitions of terms, the terms above each, and all pairs of a term and one below it."""
     path = folder / "hp.obo"
     hierarchy = obo.read(path).hierarchy
     definitions = re.findall(r'^id: (HP:\d+)\n(?:.+\n)*?def: "(.*?)"', path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -103,7 +104,7 @@ def split_tags(fields: dict[str, str]) -> list[str]:
 
 _READERS: dict[str, Callable[[Path], Content]] = {
     "WordNet": read_wordnet,
-    "phenotypes": _read_phenotypes,
+    "phenotypes": read_phenotypes,
     "Debian": _read_debian,
 }
 _LEAST = {"WordNet": 38, "phenotypes": 40, "Debian": 25}

@@ -39,6 +39,9 @@ CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
     "dropout 0.4": ("C-HMCNN", {"dropout": 0.4}),
     "batches of 256 rows": ("C-HMCNN", {"batch_size": 256}),
     "weights averaged over an epoch": ("C-HMCNN", {"averaging": 1}),
+    "20 epochs": ("C-HMCNN", {"epochs": 20}),
+    "fast": ("Neighbours", {"preprocess": False}),
+    "neighbours, smoothed": ("Neighbours", {"n_neighbours": 15, "power": 1, "smoothing": 0.1, "preprocess": False}),
 }
 """Systems that ``choose`` compares, and their options."""
 Scores = NDArray[np.float32]

@@ -1,0 +1,260 @@
+"""What could add to the preset ``best``: other ways to weigh its members, and other members.
+
+python -m benchmarks.more                       # all problems and candidates; finished ones are skipped
+python -m benchmarks.more cellcycle_FUN --candidates 3
+
+Rows are split as in `benchmarks.ensembles`: only training and validation rows of a data set are used, of which a fifth
+decides, and another fifth judges. The scores of a member are kept in ``build/more`` for all candidates.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks import ensembles
+from benchmarks.markdown import table
+from benchmarks.measure import RESULTS
+from benchmarks.more_members import Boosting, CopiedNetwork
+from benchmarks.presets import run_once
+from chmcnn import Hierarchy, metrics
+from chmcnn.constraint import max_constraint
+from chmcnn.datasets.stratification import stratify
+from chmcnn.ensemble._scores import average, iterate_blocks  # members are trained once for all candidates
+from chmcnn.ensemble._weights import Cells
+
+FOLDER = RESULTS / "more"
+CACHE = Path("build") / "more"
+PROBLEMS = ("cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "seq_FUN", "enron")
+SEEDS = 2
+FOLDS = 3
+GROUPS = 3
+"""Groups of classes by their frequency that have weights of their own."""
+MEMBERS: dict[str, Any] = {
+    **ensembles.MEMBERS["tables"],
+    "boosting": Boosting,
+    "copies": CopiedNetwork,
+}
+BEST = tuple(ensembles.MEMBERS["tables"])
+Scores = NDArray[np.float32]  # (members, rows, classes)
+
+
+class Trial:
+    """A problem and a seed: its rows, and what each member says of them."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        self.name, self.seed, self.problem = name, seed, ensembles.load(name)
+        rows = self.problem.Y.shape[0]
+        size = rows // 5
+        self.train, self.deciding, self.judging = stratify(self.problem.Y, (rows - 2 * size, size, size), seed)
+        self.seconds: dict[str, float] = {}
+
+    @cached_property
+    def learning(self) -> NDArray[np.int64]:
+        """The rows that decide, after those that members are trained on."""
+        return np.concatenate([self.train, self.deciding])
+
+    def score(self, members: tuple[str, ...]) -> tuple[Scores, Scores]:
+        """Return scores of the rows that decide, and of those that judge, by members without and with the former."""
+        scored = [self._keep(member, partial(self._score, member)) for member in members]
+        return np.stack([each["deciding"] for each in scored]), np.stack([each["judging"] for each in scored])
+
+    def score_folds(self, members: tuple[str, ...]) -> Scores:
+        """Return scores of all rows but those that judge, each by members that were trained on other folds."""
+        scored = [self._keep(f"{member}-folds", partial(self._score_folds, member)) for member in members]
+        return np.stack([each["out of fold"] for each in scored])
+
+    def measure(self, scores: NDArray[np.float32]) -> float:
+        """Return the AU(PRC) of scores of the rows that judge."""
+        return metrics.auprc(self.problem.Y[self.judging], scores, classes=self.problem.evaluated)
+
+    def _keep(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        path = CACHE / f"{self.name}-{self.seed}-{name}.npz"
+        if not path.exists():
+            CACHE.mkdir(parents=True, exist_ok=True)
+            start = time.process_time()
+            found = compute()
+            np.savez_compressed(path, **found, seconds=time.process_time() - start)
+        kept = dict(np.load(path))
+        self.seconds[name] = float(kept["seconds"])
+        return kept
+
+    def _score(self, member: str) -> dict[str, Any]:
+        model = self._create(member)
+        deciding = model.fit_scored(*self.problem.take(self.train), validation_data=self.problem.take(self.deciding))
+        model.learn_rest()
+        judging = model.predict_proba(self.problem.take(self.judging)[0])
+        return {"deciding": np.concatenate(list(iterate_blocks(deciding))), "judging": judging}
+
+    def _score_folds(self, member: str) -> dict[str, Any]:
+        rows = self.learning
+        sizes = [len(part) for part in np.array_split(rows, FOLDS)]
+        scores = np.empty((len(rows), len(self.problem.hierarchy)), dtype=np.float32)
+        for fold in stratify(self.problem.Y[rows], tuple(sizes), self.seed):
+            others = np.setdiff1d(np.arange(len(rows)), fold)
+            model = self._create(member).fit(*self.problem.take(rows[others]))
+            scores[fold] = model.predict_proba(self.problem.take(rows[fold])[0])
+        return {"out of fold": scores}
+
+    def _create(self, member: str) -> Any:  # noqa: ANN401 -- any system
+        problem = self.problem
+        return MEMBERS[member](problem.hierarchy, evaluated=problem.evaluated, random_state=self.seed)
+
+    def close(self, scores: NDArray[np.floating]) -> Scores:
+        """Return scores made coherent by the maximum over descendants."""
+        return max_constraint(torch.from_numpy(scores.astype(np.float32)), self.problem.hierarchy).numpy()
+
+
+def choose(trial: Trial, rows: NDArray[np.int64], scores: Scores, classes: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the weights with the best AU(PRC) on some rows and classes."""
+    return Cells.collect(trial.problem.Y[rows], [scores], classes, trial.seed).choose_weights()
+
+
+def weigh(trial: Trial, members: tuple[str, ...] = BEST) -> Scores:
+    """Choose weights on the rows that decide, as the ensemble does."""
+    deciding, judging = trial.score(members)
+    return average(list(judging), choose(trial, trial.deciding, deciding, trial.problem.evaluated))
+
+
+def weigh_out_of_fold(trial: Trial) -> Scores:
+    """Choose weights on out-of-fold scores of all rows."""
+    weights = choose(trial, trial.learning, trial.score_folds(BEST), trial.problem.evaluated)
+    return average(list(trial.score(BEST)[1]), weights)
+
+
+def weigh_by_frequency(trial: Trial) -> Scores:
+    """Choose weights on out-of-fold scores for groups of classes: frequent ones, rarer ones, and so on."""
+    folds, judging = trial.score_folds(BEST), trial.score(BEST)[1]
+    counts = trial.problem.Y[trial.learning].sum(axis=0)
+    counted = np.flatnonzero((counts > 0) & trial.problem.evaluated)
+    by_frequency = counted[np.argsort(-counts[counted])]
+    shares = counts[by_frequency].cumsum() / counts[by_frequency].sum()  # each group has as many labels
+    scores = weigh_out_of_fold(trial)
+    for group in range(GROUPS):
+        chosen = by_frequency[(shares > group / GROUPS) & (shares <= (group + 1) / GROUPS)]
+        mask = np.isin(np.arange(len(counts)), chosen)
+        if mask.any():
+            scores[:, mask] = average(list(judging[:, :, mask]), choose(trial, trial.learning, folds, mask))
+    return trial.close(scores)
+
+
+def stack(trial: Trial, create: Callable[[int], Any], *, folds: bool) -> Scores:
+    """Learn scores from those of all members for a class, its parents and its children, one model for all classes."""
+    deciding, judging = trial.score(BEST)
+    rows, known = (trial.learning, trial.score_folds(BEST)) if folds else (trial.deciding, deciding)
+    weights = choose(trial, rows, known, trial.problem.evaluated)
+    labels = trial.problem.Y[trial.learning]
+    frequencies = labels.sum(axis=0) / labels.shape[0]
+    describe = partial(_describe, weights=weights, hierarchy=trial.problem.hierarchy, frequencies=frequencies)
+    counted = np.flatnonzero((frequencies > 0) & trial.problem.evaluated)
+    targets = trial.problem.Y[rows][:, counted].toarray()
+    model = create(trial.seed).fit(_flatten(describe(known), counted), targets.ravel())
+    scores = np.zeros(judging.shape[1:], dtype=np.float32)
+    found = model.predict_proba(_flatten(describe(judging), counted))[:, 1]
+    scores[:, counted] = found.reshape(len(scores), -1)
+    return trial.close(scores)
+
+
+def _describe(
+    scores: Scores, weights: NDArray[np.float64], hierarchy: Hierarchy, frequencies: NDArray[np.float64]
+) -> list[NDArray[np.float32]]:
+    """Return logits (rows, classes): of members, of their mean, of its parents and children, and of the frequency."""
+    mean = average(list(scores), weights)
+    parents, children = hierarchy.edges.T
+    shape = (len(hierarchy), len(hierarchy))
+    below = sparse.csr_array((np.ones(len(parents), dtype=np.float32), (parents, children)), shape=shape)
+    highest, lowest = np.zeros_like(mean.T), np.ones_like(mean.T)
+    np.maximum.at(highest, parents, mean.T[children])
+    np.minimum.at(lowest, children, mean.T[parents])
+    of_children = (mean @ below.T) / np.maximum(below.sum(axis=1), 1)
+    number = below.sum(axis=0)
+    of_parents = np.where(number > 0, (mean @ below) / np.maximum(number, 1), 1)
+    parts = [*scores, mean, of_parents, lowest.T, of_children, highest.T, np.broadcast_to(frequencies, mean.shape)]
+    return [logit(np.clip(part, 1e-4, 1 - 1e-4)).astype(np.float32) for part in parts]
+
+
+def _flatten(parts: list[NDArray[np.float32]], classes: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return one line for each pair of a row and a class, with a column for each part."""
+    return np.stack([part[:, classes].ravel() for part in parts], axis=1)
+
+
+def _create_logistic(_seed: int) -> LogisticRegression:
+    return LogisticRegression(max_iter=300)
+
+
+def _create_boosting(seed: int) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.05, max_leaf_nodes=15, min_samples_leaf=100, random_state=seed
+    )
+
+
+CANDIDATES: dict[str, Callable[[Trial], Scores]] = {
+    "weights on validation rows": weigh,
+    "weights out of fold": weigh_out_of_fold,
+    "weights out of fold, by the frequency of classes": weigh_by_frequency,
+    "stacker over edges, logistic": partial(stack, create=_create_logistic, folds=False),
+    "stacker over edges, logistic, out of fold": partial(stack, create=_create_logistic, folds=True),
+    "stacker over edges, boosting, out of fold": partial(stack, create=_create_boosting, folds=True),
+    "with gradient boosting of label components": partial(weigh, members=(*BEST, "boosting")),
+    "with a network of scaled copies": partial(weigh, members=(*BEST, "copies")),
+    "a network of scaled copies in the place of the network": partial(weigh, members=("copies", *BEST[1:])),
+}
+
+
+def measure(name: str, candidate: str, seed: int) -> dict[str, Any]:
+    """Return the AU(PRC) of a candidate on the rows that judge, and the processor time of members that it needs."""
+    trial = Trial(name, seed)
+    score = trial.measure(CANDIDATES[candidate](trial))
+    result = {"dataset": name, "candidate": candidate, "seed": seed, "AU(PRC)": score}
+    return result | {"processor seconds of members": trial.seconds}
+
+
+def report() -> str:
+    """Return a table of the preset, and by how much each candidate differs from it on the same rows."""
+    runs = pd.DataFrame([json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))])
+    if runs.empty:
+        return ""
+    scores = runs.pivot_table("AU(PRC)", ["dataset", "seed"], "candidate")
+    first, *others = (candidate for candidate in CANDIDATES if candidate in scores)
+    shown = [(first, scores[first], ""), *((name, scores[name] - scores[first], "+") for name in others)]
+    cells = []
+    for candidate, values, sign in shown:
+        means = values.dropna().groupby("dataset").mean()
+        described = (f"{means[name]:{sign}.4f}" if name in means else "not run" for name in PROBLEMS)
+        cells.append([candidate, *described, f"{means.mean():{sign}.4f}"])
+    note = (
+        f"AU(PRC) on held-out rows, at most {runs['seed'].nunique()} seeds, and for the others the difference to the "
+        "first row; the mean is over the data sets that were run. Run by `python -m benchmarks.more`."
+    )
+    return f"{table(['candidate', *PROBLEMS, 'mean'], cells)}\n{note}\n"
+
+
+def main() -> None:
+    """Run what has no result file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problems", nargs="*", default=PROBLEMS)
+    parser.add_argument("--candidates", type=int, nargs="*", default=range(len(CANDIDATES)))
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    names = list(CANDIDATES)
+    for seed in range(SEEDS):
+        for name in arguments.problems:
+            for number in arguments.candidates:
+                run_once(FOLDER / f"{name}-{number}-{seed}.json", partial(measure, name, names[number], seed), "more")
+
+
+if __name__ == "__main__":
+    main()
