@@ -7,20 +7,27 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test tests lint types format bench fuzz clean
 
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
 
-# One process more than there are cores, as some tests wait for processes of their own, and one thread for each: torch's own
-# threads would get into each other's way.
+# Types and tests side by side: each of them leaves some core idle for a while.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+	$(MAKE) --no-print-directory --jobs 2 types tests
+
+# One process more than there are cores, as some tests wait for processes of their own, and one thread for each: torch's own
+# threads would get into each other's way. Bytecode is kept, also where the environment says otherwise: each process would
+# compile all modules anew.
+tests: $(DEV)
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+types: $(DEV)
 	$(BIN)/mypy
 
 format: $(DEV)
@@ -34,6 +41,12 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.ways
 	$(BIN)/python -m benchmarks.loss_ways
+	$(BIN)/python -m benchmarks.report
+
+# Altered files for every reader: make fuzz INPUTS=100000 takes hours.
+INPUTS ?= 1000
+fuzz: $(DEV)
+	$(BIN)/python -m benchmarks.fuzz --inputs $(INPUTS)
 	$(BIN)/python -m benchmarks.report
 
 clean:

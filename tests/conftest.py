@@ -1,5 +1,8 @@
 import multiprocessing
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
@@ -26,6 +29,12 @@ _ROWS = {
     "others/Enron_corr_trainvalid": 10,
     "others/Enron_corr_test": 4,
 }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    with mock.patch.object(os, "fsync"):
+        yield
 
 
 @pytest.fixture(autouse=True)

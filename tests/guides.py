@@ -3,8 +3,9 @@
 The language of a block says what happens to it:
 
 - ``python``: examples with ``>>>`` are compared with what they print; other code runs. All blocks share their names.
-- ``sh``: each line is a ``chmcnn`` command that succeeds; ``> file`` writes what it prints. Lines of ``pip`` and
-  ``python`` do not run: the programs in ``examples/`` have tests of their own.
+- ``sh``: each line is a ``chmcnn`` command that succeeds; ``> file`` writes what it prints. Lines of ``torchrun`` run
+  in processes of their own. Lines of ``pip`` and ``python`` do not run: the programs in ``examples/`` have tests of
+  their own.
 - ``console``: commands after ``$``, each followed by what it prints, where ``...`` stands for anything.
 - any other language followed by a file name, such as ``csv pets.csv``: the file is written.
 """
@@ -13,6 +14,8 @@ import contextlib
 import doctest
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,6 +74,11 @@ def _join_lines(text: str) -> list[str]:
 def _run_line(line: str, folder: Path, place: str) -> None:
     words = shlex.split(line, comments=True)
     if not words or words[0] in {"pip", "python"}:
+        return
+    if words[0] == "torchrun":
+        launcher = [sys.executable, "-m", "torch.distributed.run", *words[1:]]
+        ended = subprocess.run(launcher, cwd=folder, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, f"{place}: {line}\n{ended.stderr}"
         return
     assert words[0] == "chmcnn", f"{place}: {line!r} is not a chmcnn command; see tests/guides.py."
     target = folder / words[words.index(">") + 1] if ">" in words else None

@@ -20,12 +20,12 @@ def test_torch_is_imported_only_where_it_is_used() -> None:
 
 
 MODULES = ["baselines", "comparison", "datasets", "evaluation", "experiments", "metrics", "nn", "report", "search"]
-MODULES += ["constraint", "ensemble", "significance", "training"]
+MODULES += ["cluster", "constraint", "ensemble", "significance", "training"]
 
-# A process for each module, which imports the package anew; torch and the like are imported once, before they part.
+# A process for each module, which imports the package anew; what this needs is imported once, before they part.
 FRESH = """
 import os, sys
-import matplotlib.pyplot, networkx, pandas, scipy.stats, sklearn.base, torch
+import numba, pandas, rich.progress, scipy.stats, sklearn.compose, sklearn.ensemble, torch
 assert "chmcnn" not in sys.modules
 for name in sys.argv[1:]:
     process = os.fork()

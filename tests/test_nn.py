@@ -214,20 +214,26 @@ def test_autocast(network: nn.Sequential, x: Tensor, y: Tensor) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("probabilities", [False, True])
-def test_onnx_gives_the_same_numbers(network: nn.Sequential, x: Tensor, tmp_path: Path, probabilities: bool) -> None:
+def test_onnx_gives_the_same_numbers(network: nn.Sequential, x: Tensor, tmp_path: Path) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
-    if probabilities:
-        network = nn.Sequential(network[0], nn.Sigmoid(), network[1])
-    file = tmp_path / "model.onnx"
+
+    class Both(nn.Module):
+        """Constrained logits and probabilities: one export takes half the time of two."""
+
+        def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+            return network(x), network[1](network[0](x).sigmoid())
+
+    file, both = tmp_path / "model.onnx", Both()
+    both.network = network.eval()
     rows = {0: torch.export.Dim("rows")}
-    torch.onnx.export(network.eval(), (x,), file, dynamo=True, dynamic_shapes=(rows,), verbose=False)
+    torch.onnx.export(both, (x,), file, dynamo=True, dynamic_shapes=(rows,), verbose=False)
     session = onnxruntime.InferenceSession(file)
     for size in (1, 5, 17):
         batch = torch.randn(size, 8)
-        (found,) = session.run(None, {session.get_inputs()[0].name: batch.numpy()})
-        np.testing.assert_allclose(found, network(batch).detach().numpy(), rtol=1e-5, atol=1e-6)
-        assert len(HIERARCHY.violations(found)) == 0
+        found = session.run(None, {session.get_inputs()[0].name: batch.numpy()})
+        for values, expected in zip(found, both(batch), strict=True):
+            np.testing.assert_allclose(values, expected.detach().numpy(), rtol=1e-5, atol=1e-6)
+            assert len(HIERARCHY.violations(values)) == 0
 
 
 def test_exported_layer_gives_exactly_the_same_numbers() -> None:

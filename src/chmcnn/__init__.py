@@ -46,6 +46,7 @@ __all__ = [
 
 _MODULES = (
     "baselines",
+    "cluster",
     "comparison",
     "constraint",
     "datasets",

@@ -11,6 +11,10 @@ from chmcnn.errors import HierarchyError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Characters that control a terminal, or the direction of text, as a part of a pattern."""
+_CONTROL = re.compile(f"(?!\n)[{CONTROL}]")
 _COMPARED_AT_MOST = 20_000
 """Maximum number of names to compare with an unknown one: more would delay the error."""
 
@@ -26,6 +30,8 @@ def index_names(names: Sequence[str]) -> dict[str, int]:
             )
         if not name.strip():
             raise HierarchyError(f"Class {position} has the empty name {name!r}.")
+        if not name.isascii() and _SURROGATE.search(name):
+            raise HierarchyError(f"Class {position} is {name!r}, with half of a character, which no file can have.")
     positions = {name: position for position, name in enumerate(names)}
     if len(positions) < len(names):
         first, name = next((position, name) for position, name in enumerate(names) if positions[name] != position)
@@ -66,6 +72,32 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     lowered = {other.lower(): other for other in candidates}
     matches = difflib.get_close_matches(name.lower(), lowered, n=1)
     return lowered[matches[0]] if matches else None
+
+
+def make_printable(text: str) -> str:
+    r"""Return text in which characters that control a terminal are written as escapes; it keeps its lines.
+
+    >>> print(make_printable("a\x1b[31m name\nfrom \u202eright to left"))
+    a\x1b[31m name
+    from \u202eright to left
+    """
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def escape_in_json(text: str) -> str:
+    r"""Return the same JSON, with characters that control a terminal written as JSON writes them.
+
+    >>> print(escape_in_json('["\u202ename"]'))
+    ["\u202ename"]
+    """
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def escape_markup(text: str) -> str:
+    """Return text that rich prints as it is, whatever names are in it."""
+    from rich.markup import escape
+
+    return escape(make_printable(text))
 
 
 def count(number: int, noun: str) -> str:

@@ -33,7 +33,7 @@ class CHMCNNClassifier(NeuralClassifier):
         very many classes, this takes far less time and memory. By default the rank is full.
     epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
         See `chmcnn.training.Settings`.
-    max_minutes, validation_sample
+    max_minutes, validation_sample, sharded
         See `chmcnn.training.Settings`.
     precision
         ``"float32"``, or ``"bfloat16"`` for half precision by torch's autocast.

@@ -5,7 +5,6 @@ They hold a hierarchy and no parameters: a network's ``state_dict`` is the same 
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -14,17 +13,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from chmcnn.constraint import IndexedHierarchy, Reduction, check_options, max_constraint, mc_loss
+from chmcnn.constraint import IndexedHierarchy, Reduction, check_options, max_constraint, mc_loss, to_sparse_tensor
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
-    from scipy.sparse import csr_array
     from torch.autograd.function import FunctionCtx
 
     from chmcnn.hierarchy import Hierarchy
+
+__all__ = ["MLP", "MCLoss", "MaxConstraint", "SparseMLP", "to_sparse_tensor"]
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 # Chosen on validation rows of the problems of benchmarks/texts.py.
@@ -263,13 +263,3 @@ class _SparseProduct(torch.autograd.Function):
             features[None], product, tuple(shape.tolist()), check_invariants=False, is_coalesced=True
         )
         return total, None, None, None
-
-
-def to_sparse_tensor(matrix: csr_array) -> Tensor:
-    """Return a sparse matrix as a CSR tensor, the input of `SparseMLP`."""
-    offsets, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
-        return torch.sparse_csr_tensor(
-            offsets, columns, torch.from_numpy(matrix.data), matrix.shape, check_invariants=False
-        )

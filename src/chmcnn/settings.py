@@ -7,12 +7,13 @@ search and the table in docs/settings.md all come from `SETTINGS`. Nothing here 
 from __future__ import annotations
 
 import json
-import math
 import numbers
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from chmcnn._io import strict_json
 from chmcnn._wording import nearest
 from chmcnn.errors import ChmcnnError, FileError
 
@@ -33,7 +34,10 @@ class Domain(NamedTuple):
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    number, limit = cast("float", value), sys.float_info.max
+    return bool(-limit <= number <= limit)  # which is exact for integers of any size, and not true of NaN
 
 
 def _is_integer(value: object) -> bool:
@@ -42,7 +46,7 @@ def _is_integer(value: object) -> bool:
 
 def _integer(least: int) -> Domain:
     within = f"{least} or more"
-    return Domain(int, f"an integer, {within}", lambda value: _is_integer(value) and value >= least, within)
+    return Domain(int, f"an integer, {within}", lambda value: _is_integer(value) and least <= value < 2**63, within)
 
 
 def _number(within: str, allows: Callable[[float], bool], kind: str = "a finite number,") -> Domain:
@@ -141,6 +145,11 @@ SETTINGS: dict[str, Setting] = {
     "schedule": Setting(choice("constant", "cosine"), "Course of the learning rate; cosine decays it to 0."),
     "averaging": Setting(
         _NOT_NEGATIVE, "Epochs in the moving average of the weights that is validated and kept; 0 for no average."
+    ),
+    "sharded": Setting(
+        _BOOLEAN,
+        "Under torchrun, divide weights, gradients and optimizer among the processes (FSDP2): less memory, more time.",
+        unsearched="it does not change the result",
     ),
     "precision": Setting(choice("float32", "bfloat16"), "Precision of the network.", default="float32"),
     "preprocess": Setting(_BOOLEAN, "Standardise the features.", default=True),
@@ -261,11 +270,13 @@ def check_settings(settings: Mapping[str, JSONValue], path: Path | None = None) 
 def read(path: Path) -> dict[str, Any]:
     """Read a JSON object, such as a file of settings or of a search space."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = strict_json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise FileError(f"the file is not JSON: {error.msg}", path, error.lineno, error.colno) from None
     except UnicodeDecodeError:
         raise FileError("the file is not UTF-8 text", path) from None
+    except ValueError as error:
+        raise FileError(f"the file is not JSON that can be used: {error}", path) from None
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path) from None
     if not isinstance(content, dict):

@@ -43,7 +43,8 @@ def test_cost_and_logistic_function_are_chosen_on_validation_rows(tmp_path: Path
 
 
 def test_it_steps_aside_where_it_would_take_too_long() -> None:
-    message = r"Linear steps aside: \d+ rows and 6 columns with \d+ classes take too long .* Use Neighbours, or raise"
+    rows = len(DATA.train.X)  # with the validation rows, which it learns from in the end
+    message = rf"Linear steps aside: {rows} rows and 6 columns with \d+ classes take too long .* Use Neighbours, or"
     with pytest.raises(ChmcnnError, match=message):
         Linear(DATA.hierarchy, most_products=10).fit(DATA.train.X, DATA.train.Y)
 

@@ -25,6 +25,12 @@ def test_a_million_classes_take_at_most_a_gigabyte() -> None:
         assert row["process_peak_mib"] < 1024  # with the imports, 350, and the hierarchy itself
 
 
+def test_nothing_is_lost_when_workers_of_a_cluster_are_killed() -> None:
+    for row in report.load("cluster_kills")["rows"]:
+        assert row["workers_killed"] >= 2
+        assert row["lost"] == row["doubled_or_unknown"] == row["differing"] == 0
+
+
 @pytest.mark.parametrize("kind", ["tree", "DAG"])
 @pytest.mark.parametrize("what", ["layer", "loss"])
 def test_a_class_costs_at_most_three_times_as_much_among_a_million_as_among_ten_thousand(kind: str, what: str) -> None:

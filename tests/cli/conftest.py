@@ -25,18 +25,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.iloc[120:130].assign(zone="1").drop(columns="labels").to_csv(place / "new.csv", index=False)
     (place / "edges.csv").write_text("parent,child\nanimal,dog\nanimal,cat\npet,dog\n")
     frame.iloc[120:].drop(columns="size").to_csv(place / "fewer.csv", index=False)
-    options = (
-        "--hierarchy",
-        "edges.csv",
-        "--id-column",
-        "name",
-        "--categorical",
-        "zone",
-        "--tune-thresholds",
-        "--quiet",
-    )
-    done = run("train", "my.csv", *options, "-o", "model", "--width", "128", cwd=place)
+    columns = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
+    quick = ("--epochs", "20", "--width", "32", "--learning-rate", "0.01")
+    done = run("train", "my.csv", *columns, *quick, "--tune-thresholds", "--quiet", "-o", "model", cwd=place)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "AU(PRC)" in done.stdout
     return place
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the pictures out of the page of a training, where no test looks at them: each takes a while to render."""
+    monkeypatch.setattr("chmcnn.report.training_page.inline", lambda _figure: "data:,")

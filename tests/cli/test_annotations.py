@@ -31,6 +31,7 @@ id: GO:4
 namespace: biological_process
 relationship: part_of GO:2
 """
+pytestmark = pytest.mark.usefixtures("without_pictures")
 QUICK = ("--epochs", "2", "--width", "4")
 
 

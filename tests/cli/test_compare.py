@@ -25,7 +25,7 @@ def scores(output: Path) -> list[tuple[Any, ...]]:
 
 
 def results(output: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in (output / "runs").glob("*.json")}
+    return {path.name: path.read_text() for path in (output / "runs").glob("[!.]*.json")}
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.cli.inside import run
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 HEADER = """@RELATION animals
 @ATTRIBUTE size numeric
 @ATTRIBUTE zone {north,south}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 OPTIONS = ("--id-column", "name", "--categorical", "zone", "--epochs", "1", "--width", "8", "--quiet", "-o", "mine")
 
 
@@ -17,12 +18,12 @@ def train(folder: Path, place: Path) -> subprocess.CompletedProcess[str]:
     return run("train", folder / "my.csv", "--hierarchy", folder / "edges.csv", *OPTIONS, cwd=place)
 
 
-def fill_the_disk(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
-    """Let files whose name starts so take a few bytes, and no more."""
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    """Let files with such a path take a few bytes, and no more."""
     write = Path.write_bytes
 
     def refuse(path: Path, content: bytes) -> int:
-        if not path.name.startswith(start):
+        if not path.match(pattern):
             return write(path, content)
         write(path, content[:10])
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -30,7 +31,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
     monkeypatch.setattr(Path, "write_bytes", refuse)
 
 
-@pytest.mark.parametrize("file", ["model.safetensors", "report.html"])
+@pytest.mark.parametrize("file", [".chmcnn-*/*.safetensors", "*.html"])
 def test_a_model_is_not_there_in_part(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     fill_the_disk(monkeypatch, file)
     done = train(folder, tmp_path)
@@ -43,7 +44,7 @@ def test_a_model_is_not_there_in_part(folder: Path, tmp_path: Path, monkeypatch:
 
 
 def test_the_first_checkpoint(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill_the_disk(monkeypatch, ".checkpoint-")
+    fill_the_disk(monkeypatch, ".mine.training/*.safetensors")
     done = train(folder, tmp_path)
     assert done.returncode == 2
     assert ".mine.training/checkpoint.safetensors cannot be written: No space left on device. Free" in done.stderr

@@ -19,7 +19,7 @@ from tests.cli.inside import run, run_to_file
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import learnable
-from chmcnn.training import TrainingState
+from chmcnn.training import Ranks, TrainingState
 from chmcnn.training._checkpoint import Checkpoint
 
 CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
@@ -155,21 +155,22 @@ def train_heeding(arguments: tuple[str, ...], cwd: Path, printed: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     save = Checkpoint.save
 
-    def save_slowly(checkpoint: Checkpoint, state: TrainingState) -> None:
-        save(checkpoint, state)
+    def save_slowly(checkpoint: Checkpoint, state: TrainingState, ranks: Ranks) -> None:
+        save(checkpoint, state, ranks)
         time.sleep(0.2)  # so that there is time to interrupt it
 
     with mock.patch.object(Checkpoint, "save", save_slowly):
         run_to_file(arguments, cwd, printed)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
     data = learnable(rows=120, classes=20, depth=3)
     frame = pd.DataFrame(data.train.X).rename(columns=lambda name: f"x{name}")
     names = [";".join(sorted(labels)) for labels in data.hierarchy.decode(data.train.Y, most_specific=True)]
     frame.assign(labels=names).to_csv(tmp_path / "my.csv", index=False)
     (tmp_path / "edges.json").write_text(data.hierarchy.to_json())
-    arguments = ("train", "my.csv", "--hierarchy", "edges.json", "--epochs", "15", "--quiet", "-o")
+    arguments = ("train", "my.csv", "--hierarchy", "edges.json", "--epochs", "15", "--width", "16", "--quiet", "-o")
     process = processes.start(train_heeding, (*arguments, "model"), tmp_path, tmp_path / "printed.json")
     state = tmp_path / ".model.training" / "checkpoint.safetensors"
     deadline = time.monotonic() + 60
@@ -213,6 +214,7 @@ def test_the_demo_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
     assert len(ok("predict", "demo", "digits", cwd=tmp_path).splitlines()) == 501
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_demo_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chmcnn.CHMCNNClassifier", partial(CHMCNNClassifier, epochs=3), raising=False)
     done = run("demo", "--json", "--quiet", "--device", "cpu", "-o", "mine", cwd=tmp_path)
@@ -242,6 +244,7 @@ def test_help_shows_examples_and_whole_options(tmp_path: Path) -> None:
         assert "…" not in shown, "every option fits a narrow terminal"
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_classes_that_no_training_row_has_are_told(tmp_path: Path) -> None:
     rows = [f"{number},{'dog' if number % 2 else 'cat'}" for number in range(40)]
     (tmp_path / "my.csv").write_text("\n".join(["size,labels", *rows]))

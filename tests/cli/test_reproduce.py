@@ -136,7 +136,7 @@ def test_table2_killed_at_random_is_the_same_as_in_one_go(tmp_path: Path) -> Non
 
 
 def _kept(folder: Path) -> int:
-    return len(list((folder / "table2/runs").glob("*.json")))
+    return len(list((folder / "table2/runs").glob("[!.]*.json")))
 
 
 @pytest.mark.usefixtures("small")

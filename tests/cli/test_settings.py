@@ -14,10 +14,11 @@ from chmcnn.cli._settings import TrainingOptions
 from chmcnn.estimator._presets import PRESETS
 from chmcnn.settings import SETTINGS
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 OPTIONS = (
     *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
-    *("--averaging", "2"),
+    *("--averaging", "2", "--sharded"),
     *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
     *("--max-minutes", "60", "--validation-sample", "5", "--output-rank", "2"),
     *("--tune-thresholds", "--calibration", "temperature", "--balanced", "--width", "8", "--dropout", "0.1"),
@@ -66,6 +67,7 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "weight_decay": 0.0,
         "schedule": "cosine",
         "averaging": 2.0,
+        "sharded": True,
         "precision": "bfloat16",
         "validation": 0.3,
         "patience": 1,

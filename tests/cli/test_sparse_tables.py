@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from tests.cli.inside import run
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 HIERARCHY = "parent,child\n1,2\n1,3\n"
 
 

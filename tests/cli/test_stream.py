@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.inside import run
 from tests.estimator.texts import LABELS, TABLE
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 LABEL_OPTIONS = ("--path-separator", ">", "--id-column", "sku")
 QUICK = ("--width", "8", "--epochs", "2")
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.packed import PackedExecutor
 from tests.results import WHY, summed_up
 
 from chmcnn import ChmcnnError, significance
 from chmcnn._io.strict_json import dumps
-from chmcnn._workers import ProcessExecutor
+from chmcnn._workers import InlineExecutor, ProcessExecutor
 from chmcnn.comparison import Execution, Plan, Run, compare, prepare
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
@@ -217,7 +218,7 @@ def test_a_killed_process_is_a_missing_result(tmp_path: Path) -> None:
     seen: list[Run] = []
     plan = Plan(("C-HMCNN", "h+"), seeds=1, options=PLAN.options)
     with Deadly(1) as executor:
-        execution = Execution(executor, progress=lambda run, **_: seen.append(run))
+        execution = Execution(executor=executor, progress=lambda run, **_: seen.append(run))
         result = compare([Source("mine", DATA)], plan, tmp_path, execution)
     reason = "the process was killed by signal 9; the memory may have been too small"
     assert result.reasons == {("mine", "h+"): reason}
@@ -226,7 +227,7 @@ def test_a_killed_process_is_a_missing_result(tmp_path: Path) -> None:
 
 def test_any_executor_can_run_a_comparison(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as executor:
-        result = compare([Source("mine", DATA)], PLAN, tmp_path, Execution(executor))
+        result = compare([Source("mine", DATA)], PLAN, tmp_path, Execution(executor=executor))
         assert executor.submit(abs, -1).result() == 1, "it stays open"
     expected, fresh = ran(tmp_path / "processes", PLAN, Source("mine", DATA))
     assert fresh == [True] * 4
@@ -239,3 +240,36 @@ def test_the_rows_are_those_in_use(tmp_path: Path) -> None:
     assert result.facts()["data"]["mine"]["rows"] == len(DATA.train) + len(DATA.valid) < 120
     plan = Plan(("h+",), seeds=1, options={"h+": QUICK})
     assert ran(tmp_path, plan, Source("mine", DATA))[0].sizes["mine"]["rows"] == 120
+
+
+@pytest.mark.parametrize("name", ["spo_FUN", "enron"])
+def test_a_worker_without_the_files_of_the_benchmark_gets_the_rows(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(("h+",), seeds=2, options={"h+": QUICK})
+    source, executor = Source(name, data_dir=data), PackedExecutor()
+    here = compare([source], plan, tmp_path / "here", Execution(executor=executor))
+    assert executor.calls == 2
+    monkeypatch.setattr("chmcnn.comparison._splits.is_here", lambda *_: False)
+    sent = compare([source], plan, tmp_path / "sent", Execution(executor=executor))
+    assert executor.calls == 2 + 1 + 2, "one says that there are no files"
+    assert sent.runs["auprc"].tolist() == here.runs["auprc"].tolist()
+
+
+def test_a_folder_of_another_machine_is_not_looked_for(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHMCNN_DATA", str(data))
+    assert Source("spo_FUN", data_dir=Path("/no/such/folder")).find() == Source("spo_FUN")
+    monkeypatch.delenv("CHMCNN_DATA")
+    assert Source("spo_FUN", data_dir=Path("/no/such/folder")).find() is None
+
+
+def test_locks_are_released_after_an_error(tmp_path: Path) -> None:
+    class Broken(InlineExecutor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            del fn, args, kwargs
+            raise ChmcnnError("no cluster")
+
+    with pytest.raises(ChmcnnError, match="no cluster"):
+        compare([Source("mine", DATA)], PLAN, tmp_path, Execution(executor=Broken()))
+    result = compare([Source("mine", DATA)], PLAN, tmp_path, Execution(executor=InlineExecutor()))
+    assert len(result.runs) == 4

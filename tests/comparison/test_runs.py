@@ -80,6 +80,7 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
         "averaging": 4,
         "max_minutes": None,
         "validation_sample": None,
+        "sharded": False,
         "output_rank": None,
     }
     table = collect(tmp_path)

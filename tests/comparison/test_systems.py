@@ -28,11 +28,12 @@ MINE = Source("mine", DATA)
 KNN = "sklearn.neighbors:KNeighborsClassifier"
 
 
-def ran(folder: Path, plan: Plan, jobs: Any = None) -> tuple[Any, list[bool]]:
+def ran(folder: Path, plan: Plan, jobs: int | None = None) -> tuple[Any, list[bool]]:
     """A comparison, in a thread if nothing else is said, and which results were computed just now."""
     flags: list[bool] = []
     with ThreadPoolExecutor(1) as threads:
-        execution = Execution(jobs or threads, progress=lambda _, fresh: flags.append(fresh))
+        executor = None if jobs else threads
+        execution = Execution(jobs, progress=lambda _, fresh: flags.append(fresh), executor=executor)
         return compare([MINE], plan, folder, execution), flags
 
 
@@ -92,7 +93,7 @@ def test_ranks_follow_the_direction_of_the_first_measure(tmp_path: Path) -> None
     with ThreadPoolExecutor(1) as threads:
         sources = [Source(name, learnable(rows=60, features=3, classes=6, seed=at)) for at, name in enumerate("ab")]
         plan = Plan(systems, seeds=1, metrics=(own.score_error, "auprc"))
-        found = compare(sources, plan, tmp_path, Execution(threads))
+        found = compare(sources, plan, tmp_path, Execution(executor=threads))
     means = found.scores["score_error"].means
     assert (means["my frequencies"] < means["Plain"]).all()
     assert found.ranks is not None

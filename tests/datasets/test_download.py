@@ -1,12 +1,14 @@
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.datasets.server import serve
 
 from chmcnn import DownloadError
+from chmcnn._io import files
 from chmcnn.datasets import download
 from chmcnn.datasets.catalogue import File
 
@@ -57,11 +59,21 @@ def test_a_good_download_reaches_the_cache(home: Path, cache: Path, monkeypatch:
         ("cut", "could not be downloaded from http://127.0.0.1"),
         ("wrong bytes", "did not send Small.arff, but 80,000 bytes"),
         ("404", "404 Client Error: Not Found"),
+        ("endless", r"sends more than the 80,000 bytes of Small\.arff, so it is another file\. Nothing was saved"),
+        ("bomb", "did not send Small.arff, but"),
+        ("slow", r"could not be downloaded from http://127.*: it is not complete after 0 seconds"),
+        ("hostile reason", r"500 Server Error: \\x1b\[31mred\\x9b for url"),
+        ("redirect to http://[", "could not be downloaded from http://127.*: Invalid IPv6 URL"),
+        ("redirect to http://a..b/", "could not be downloaded from http://127.*: Failed to parse"),
+        ("redirect to file:///etc/passwd", "could not be downloaded from http://127.*: No connection adapters"),
     ],
 )
 def test_a_bad_download_never_reaches_the_cache(
     home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, way: str, told: str
 ) -> None:
+    if way == "slow":
+        monkeypatch.setattr(download, "_TIMEOUT", 0.4)
+        monkeypatch.setattr(download, "_LEAST_BYTES_A_SECOND", 1e9)
     with serve(home, way) as (address, _):
         monkeypatch.setenv("CHMCNN_MIRROR", address)
         with pytest.raises(DownloadError, match=told) as caught:
@@ -136,3 +148,25 @@ def test_a_cache_that_cannot_be_written_to_is_told(
 def test_the_cache_is_the_users_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHMCNN_CACHE")
     assert download.cache_folder().name == "chmcnn"
+
+
+def test_what_a_killed_download_left_is_deleted_by_the_next_one(
+    home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = (cache / FILE.path).with_name(f"{files._prefix()}x.arff")
+    left.parent.mkdir(parents=True)
+    left.write_text("half of it")
+    os.utime(left, (0, 0))
+    with serve(home, "honest") as (address, _):
+        monkeypatch.setenv("CHMCNN_MIRROR", address)
+        download.fetch(FILE)
+    assert files_in(cache) == [FILE.path]
+
+
+def test_a_file_of_unknown_size_is_bounded_too(home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "_MOST_BYTES", 1 << 18)
+    with serve(home, "endless") as (address, _):
+        monkeypatch.setenv("CHMCNN_MIRROR", address)
+        with pytest.raises(DownloadError, match=r"sends more than the 262,144 bytes of Small\.arff"):
+            download.fetch(replace(FILE, bytes=None))
+    assert files_in(cache) == []

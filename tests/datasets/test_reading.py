@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import sparse
 
 from chmcnn import ArffError, FileError, Hierarchy, TableError
-from chmcnn.datasets import read_features, read_table
+from chmcnn.datasets import Table, read_features, read_table
 from chmcnn.datasets.columns import list_kinds
+from chmcnn.datasets.parquet import has_checksums
 
 ANIMALS = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
 PLAIN = """name,size,colour,labels
@@ -393,3 +396,36 @@ def test_dates_and_text_of_parquet(tmp_path: Path) -> None:
     assert table.X["zone"].tolist()[0] == pd.Timestamp("2020-01-01")
     message = refused(tmp_path / "my.parquet", hierarchy=ANIMALS, text=["size"])
     assert "column 'size': text= names it, but it has numbers" in message
+
+
+def write_parquet(path: Path, **options: Any) -> None:
+    columns = {"size": np.arange(500.0), "kind": ["dog", "cat"] * 250, "labels": ["dog", "cat"] * 250}
+    parquet.write_table(pa.table(columns), path, compression="none", **options)
+
+
+def test_a_flipped_bit_in_parquet_is_noticed_if_the_file_has_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "my.parquet"
+    write_parquet(path, write_page_checksum=True)
+    assert has_checksums(path)
+    whole = path.read_bytes()
+    pages = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for place in range(30, pages, pages // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
+        assert "is not Parquet, or is damaged" in refused(path, hierarchy=ANIMALS)
+    write_parquet(path)
+    assert not has_checksums(path)
+
+
+def test_our_own_parquet_files_have_checksums(tmp_path: Path) -> None:
+    Table(np.eye(3), ["dog", "cat", "pet"], ANIMALS).to_parquet(tmp_path / "my.parquet")
+    assert has_checksums(tmp_path / "my.parquet")
+
+
+def test_parquet_with_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "my.parquet"
+    write_parquet(path, use_dictionary=False)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"kind", b"k\xffnd"))
+    assert "is not text in UTF-8" in refused(path, hierarchy=ANIMALS) or "damaged" in refused(path, hierarchy=ANIMALS)
+    path.write_bytes(whole.replace(b"dog", b"d\xffg"))
+    assert "column 'kind' cannot be used: " in refused(path, hierarchy=ANIMALS)

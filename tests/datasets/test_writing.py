@@ -18,7 +18,7 @@ FRAME = pd.DataFrame(
     {"x": [1.5, np.nan], "kind": pd.Categorical(["u, v", None]), "count": [1, 2], "yes": [True, False]},
     index=pd.Index(["first", "second"], name="gene"),
 )
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=5)
 DAYS = st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1)).map(lambda day: day.replace(microsecond=0))  # noqa: DTZ001
 WORD = TEXT.map(lambda text: f"w{text.strip()}")
 
@@ -48,7 +48,7 @@ def test_a_table_is_read_back_the_same(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from(["my.csv", "my.tsv", "my.parquet"]))
 def test_any_table_is_read_back_the_same(tmp_path: Path, data: st.DataObject, name: str) -> None:
     hierarchy = data.draw(hierarchies(max_classes=6))

@@ -9,9 +9,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
-from chmcnn.baselines import Coherent
+from chmcnn.baselines import Coherent, KernelRidge, Neighbours
 from chmcnn.datasets import Preprocessor
 from chmcnn.ensemble import CoherentEnsemble
+from chmcnn.ensemble._weights import Cells
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,23 @@ def test_a_member_that_only_harms_is_dropped() -> None:
     model = fitted([("network", CHMCNNClassifier(epochs=30)), ("upside down", Contradicting())], incoherent="correct")
     assert list(model.members_) == ["network"]
     assert set(model.validation_scores_) == {"network", "upside down"}
+
+
+def test_a_member_without_weight_is_not_trained_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: dict[str, list[int]] = {"Neighbours": [], "KernelRidge": []}
+    for kind in (Neighbours, KernelRidge):
+
+        def watched(self: Any, some: Any, train: Any = kind._train) -> Any:
+            rows[type(self).__name__].append(len(some))
+            return train(self, some)
+
+        monkeypatch.setattr(kind, "_train", watched)
+    monkeypatch.setattr(Cells, "choose_weights", lambda _: np.array([1.0, 0.0]))
+    model = fitted([Neighbours(), KernelRidge()])
+    every = DATA.train.X.shape[0]
+    assert rows == {"Neighbours": [round(0.8 * every), every], "KernelRidge": [round(0.8 * every)]}
+    assert set(model.validation_scores_) == set(rows)
+    assert model.members_.keys() == model.weights_.keys() == model.member_scores(DATA.test.X).keys() == {"Neighbours"}
 
 
 def test_weights_may_be_given_and_a_member_without_weight_is_not_trained() -> None:

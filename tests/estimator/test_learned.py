@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from hypothesis import given, settings
@@ -49,12 +48,8 @@ def test_a_class_without_a_row_has_no_output_and_the_score_0(kind: type[NeuralCl
 @pytest.mark.parametrize("kind", [CHMCNNClassifier, DHN])
 def test_files_know_which_classes_the_network_has(kind: type[NeuralClassifier], tmp_path: Path) -> None:
     model = fit(kind)
-    expected = model.predict_proba(X)
     model.save(tmp_path / "model")
-    assert np.array_equal(kind.load(tmp_path / "model").predict_proba(X), expected)
-    model.to_onnx(tmp_path / "model.onnx")
-    (scores,) = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(None, {"features": X})
-    np.testing.assert_allclose(scores, expected, atol=1e-6)
+    assert np.array_equal(kind.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.parametrize("options", [{"preset": "paper", "epochs": 1}, {"network": MLP}])

@@ -1,5 +1,7 @@
 import hashlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from torch import nn
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, ModelError, load_model
 from chmcnn.baselines import ClusHMC, FPlusMax
 from chmcnn.estimator import _model_files
+from chmcnn.estimator._model_folder import read_file
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +49,12 @@ def test_further_files_are_there_before_the_folder_gets_its_name(
     CHMCNNClassifier.load(tmp_path / "model")
 
 
-def test_an_onnx_file_is_written_over_only_if_asked_for(model: CHMCNNClassifier, tmp_path: Path) -> None:
+def test_an_onnx_file_is_not_written_over_unless_asked_for(model: CHMCNNClassifier, tmp_path: Path) -> None:
     file = tmp_path / "model.onnx"
     file.write_text("mine")
     with pytest.raises(ValueError, match="already exists; choose another file, or use force=True to overwrite it"):
         model.to_onnx(file)
     assert file.read_text() == "mine"
-    model.to_onnx(file, force=True)
-    assert file.stat().st_size > 100
     assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
 
 
@@ -292,3 +293,116 @@ def test_learned_classes_without_their_ancestors_are_refused(tmp_path: Path) -> 
         change_tensors(tmp_path / "model", learned=mask)
         with pytest.raises(ModelError, match=r"the model is inconsistent: .*learned"):
             CHMCNNClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"thresholds.tune": torch.full((15,), np.nan)}, "thresholds tune have shape .* expected 15 finite numbers"),
+        ({"scales": torch.full((8,), np.inf, dtype=torch.float64)}, "scales that are not above 0"),
+        ({"scales": torch.zeros(8, dtype=torch.float64)}, "scales that are not above 0"),
+        ({"means": torch.full((8,), np.nan, dtype=torch.float64)}, "means that are not finite"),
+        ({"network.0.weight": torch.zeros(7, 8)}, r"the weights 0\.weight have shape \(7, 8\); expected \(16, 8\)"),
+        ({"network.9.weight": torch.zeros(7, 8)}, r"the weights 9\.weight have shape \(7, 8\); expected None"),
+    ],
+)
+def test_numbers_that_no_training_gives_are_refused(tmp_path: Path, change: dict[str, torch.Tensor], told: str) -> None:
+    fitted(threshold="tune").save(tmp_path / "model")
+    change_tensors(tmp_path / "model", **change)
+    with pytest.raises(ModelError, match=f"the model is inconsistent: .*{told}"):
+        CHMCNNClassifier.load(tmp_path / "model")
+
+
+def test_a_model_that_claims_a_huge_network_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    rows = torch.utils.data.TensorDataset(torch.randn(9, 2), torch.ones(9, 15))
+    model = CHMCNNClassifier(DATA.hierarchy, epochs=1, widths=(4,), random_state=0, validation=0).fit(rows)
+    model.save(tmp_path / "model")
+    file = tmp_path / "model" / "model.json"
+    content = json.loads(file.read_text()) | {"shape": [10**8]}
+    file.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+    with pytest.raises(ModelError, match=r"the weights 0\.weight have shape \(4, 2\); expected \(4, 100000000\)"):
+        CHMCNNClassifier.load(tmp_path / "model")
+
+
+def test_a_network_that_does_not_fit_into_memory_is_told_before_the_training() -> None:
+    with pytest.raises(ChmcnnError, match=r"The weights of the network need 3,725,290,\d+ GiB, more than this machine"):
+        fitted(widths=(10**9, 10**9))
+
+
+def test_a_device_without_numbers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChmcnnError, match="device is 'meta', which is not available"):
+        fitted(device="meta")
+    fitted().save(tmp_path / "model")
+    with pytest.raises(ChmcnnError, match=r"^device is 'meta', which is not available"):
+        CHMCNNClassifier.load(tmp_path / "model", device="meta")
+
+
+def test_a_model_is_written_over_its_own_files_only(tmp_path: Path) -> None:
+    old, new = fitted(), fitted(random_state=1)
+    old.save(tmp_path / "far")
+    (tmp_path / "far" / "notes.txt").write_text("mine")
+    (tmp_path / "model").symlink_to(tmp_path / "far")
+    for model in (new, old, new):
+        model.save(tmp_path / "model", force=True)
+        assert (tmp_path / "model").is_symlink()
+        assert CHMCNNClassifier.load(tmp_path / "model").seed_ == model.seed_
+        names = sorted(path.name for path in (tmp_path / "far").iterdir())
+        assert len(names) == 3
+        assert names[1:] == ["model.json", "notes.txt"]
+        assert re.fullmatch(r"model-[0-9a-f]{12}\.safetensors", names[0])
+    assert (tmp_path / "far" / "notes.txt").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "model"]
+
+
+def test_old_files_of_a_killed_save_are_deleted(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    for name in ("model-0123456789ab.safetensors", "preprocessing-0123456789ab.skops", "model-mine.safetensors"):
+        (tmp_path / "model" / name).touch()
+        os.utime(tmp_path / "model" / name, (0, 0))
+    fitted(random_state=1).save(tmp_path / "model", force=True)
+    names = sorted(path.name for path in (tmp_path / "model").iterdir())
+    assert names[1:] == ["model-mine.safetensors", "model.json"]
+    assert CHMCNNClassifier.load(tmp_path / "model").seed_ == 1
+
+
+def test_a_model_that_is_replaced_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted().save(tmp_path / "model")
+    new = fitted(random_state=1)
+
+    def replace_first(path: Path, name: str, facts: dict[str, Any]) -> bytes:
+        monkeypatch.undo()
+        new.save(path, force=True)
+        return read_file(path, name, facts)
+
+    monkeypatch.setattr(_model_files, "read_file", replace_first)
+    assert CHMCNNClassifier.load(tmp_path / "model").seed_ == 1
+
+
+def test_names_of_files_in_a_strangers_facts_do_not_lead_elsewhere(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    file = tmp_path / "model" / "model.json"
+    for digest in ("../../../../etc/passwd", None, 7, "0" * 64):
+        content = json.loads(file.read_text()) | {"sha256": digest}
+        file.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+        with pytest.raises(ModelError, match=r"model/model\.safetensors: the file does not match model\.json"):
+            CHMCNNClassifier.load(tmp_path / "model")
+
+
+def test_facts_that_are_nested_deeply_are_refused(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    for depth in (400, 900, 100_000):
+        (tmp_path / "model" / "model.json").write_text('{"format": ' + "[" * depth + "]" * depth + "}")
+        with pytest.raises(ModelError, match=r"model\.json: (not a model|the file is incomplete or was changed: )"):
+            CHMCNNClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("change", [{"features": [[]] * 9}, {"features": True}, {"id column": ["x"]}])
+def test_names_that_are_not_text_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    fitted().save(tmp_path / "model")
+    file = tmp_path / "model" / "model.json"
+    content = json.loads(file.read_text()) | change
+    file.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+    with pytest.raises(ModelError, match=r"there are columns or categories .*; expected a list of names"):
+        CHMCNNClassifier.load(tmp_path / "model")

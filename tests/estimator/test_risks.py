@@ -7,7 +7,7 @@ import torch
 from scipy import sparse
 from tests.estimator.models import DATA, fitted
 
-from chmcnn import CHMCNNClassifier, ChmcnnError
+from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
 from chmcnn.estimator._calibration import SCORE_GRID
 from chmcnn.estimator._correction import correct
 from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
@@ -58,6 +58,23 @@ def test_a_mean_over_many_splits_is_the_risk_that_was_asked_for() -> None:
             test = measure_risks(truth[second], coherent[second], DATA.hierarchy, thresholds=np.array([threshold]))
             held.append(float(test.risks[of][0]))
         assert np.mean(held) == pytest.approx(0.1, abs=0.01)
+
+
+def test_scores_are_read_once_for_all_risks() -> None:
+    scores, reads = fitted(epochs=3).predict_proba(DATA.test.X), []
+
+    def read() -> Any:
+        reads.append(1)
+        return iter(np.array_split(scores, 3))
+
+    curves = measure_risks(DATA.test.Y, read, DATA.hierarchy, DATA.evaluated)
+    assert len(reads) == 1
+    counted, shares = SCORE_GRID >= 1e-3, np.ones(len(SCORE_GRID))
+    shares[counted] = metrics.wrong_share(DATA.test.Y, scores, SCORE_GRID[counted], classes=DATA.evaluated)
+    missed = metrics.missed_share(DATA.test.Y, scores, SCORE_GRID, classes=DATA.evaluated)
+    deepest = metrics.back_off_error(DATA.test.Y, scores, SCORE_GRID, DATA.hierarchy)
+    expected: dict[RiskOf, Any] = {"missed": missed, "wrong": shares, "deepest": deepest}
+    assert all(np.array_equal(curves.risks[of], risks) for of, risks in expected.items())
 
 
 def test_back_off_answers_one_path_and_stops_where_it_is_unsure() -> None:

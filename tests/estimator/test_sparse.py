@@ -87,16 +87,6 @@ def test_partial_fit_takes_sparse_rows(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict_proba(TEST), model.predict_proba(TEST))
 
 
-def test_an_onnx_file_takes_the_same_columns_dense(tmp_path: Path) -> None:
-    import onnxruntime
-
-    model = fit()
-    model.to_onnx(tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
-    (scores,) = session.run(None, {"features": TEST.toarray().astype(np.float32)})
-    np.testing.assert_allclose(scores, model.predict_proba(TEST), atol=1e-6)
-
-
 def test_settings_of_the_user_are_used() -> None:
     model = fit(widths=(), learning_rate=1e-3)
     assert isinstance(model.network_, SparseMLP)

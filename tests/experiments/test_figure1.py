@@ -12,12 +12,12 @@ from chmcnn.experiments.two_rectangles import KINDS, run
 
 
 def test_it_is_the_first_run_of_the_two_rectangles(tmp_path: Path) -> None:
-    figure1.run(Context(tmp_path), epochs=150)
+    figure1.run(Context(tmp_path), epochs=40)
     result = figure1.collect(tmp_path)
     assert result is not None
     assert [row.step for row in result.rows] == [9, 1, 5]
-    assert result.epochs == 150
-    (expected,) = run([1], epochs=150, seed=0)
+    assert result.epochs == 40
+    (expected,) = run([1], epochs=40, seed=0)
     disjoint = result.rows[1]
     assert disjoint.rectangles == expected.problem.rectangles
     assert disjoint.delegated == expected.delegated

@@ -27,7 +27,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     covered = 0
     for seed in range(100):
         right = random.random((80, 1)) < 0.7
-        interval = bootstrap(exact_match, np.ones((80, 1)), right, repeats=200, confidence=0.9, seed=seed)
+        interval = bootstrap(exact_match, np.ones((80, 1)), right, repeats=60, confidence=0.9, seed=seed)
         covered += interval.low <= 0.7 <= interval.high
         assert interval.low <= interval.value <= interval.high
     assert 80 <= covered <= 98

@@ -91,7 +91,7 @@ def test_the_curve_has_the_area() -> None:
 
 def test_it_takes_less_than_half_of_the_memory_of_scikit_learn() -> None:
     random = np.random.default_rng(0)
-    truth = random.random((1300, 4100)) < 0.008
+    truth = random.random((1300, 1000)) < 0.008
     scores = random.random(truth.shape, dtype=np.float32)
 
     def peak(function: Callable[[], object]) -> int:

@@ -39,7 +39,7 @@ WORDS = [
     "1_0",
 ]
 WORDS += ["@data", "@attribute", "hierarchical", "\x00", "\x1c", "\u2028", "ÿ", "\uff11", "True", "0x1", "1d5", "/"]
-own_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+own_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 
 
 @st.composite
@@ -91,7 +91,7 @@ def test_any_bytes_are_read_or_refused_with_their_place(content: bytes, head: bo
     attempt(file)
 
 
-names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=8)
+names = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=8)
 
 
 @st.composite

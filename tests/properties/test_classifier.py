@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -49,11 +48,3 @@ def test_every_path_is_free_of_violations(tmp_path: Path, seed: int, classes: in
     loaded = CHMCNNClassifier.load(tmp_path / "model", network=nn.Linear(4, classes))
     assert np.array_equal(loaded.predict(x), model.predict(x))
     assert len(hierarchy.violations(loaded.predict_proba(x))) == 0
-
-
-def test_onnx_is_free_of_violations(tmp_path: Path) -> None:
-    model, x = random_model(0, 40, 12, 3.0)
-    model.to_onnx(tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
-    (scores,) = session.run(None, {"features": x.astype(np.float32)})
-    assert len(model.hierarchy_.violations(scores)) == 0

@@ -18,7 +18,7 @@ from chmcnn import Hierarchy, ScoreError, metrics
 from chmcnn.constraint import max_constraint
 from chmcnn.metrics import _inputs
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=40)
 
 
 @quick

@@ -16,7 +16,7 @@ from chmcnn import Hierarchy, TableError
 from chmcnn.datasets import read_table
 
 TREE = Hierarchy.from_paths(["a/b", "c"])
-ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 CELLS = {
     "numbers": st.floats(allow_nan=False).map(str) | st.integers().map(str) | st.from_regex(r"[ ]?\d*\.?\d+[ ]?"),
     "missing": st.sampled_from(["", "?", "NA", " NaN", "null ", "1", "-2e3"]),
@@ -80,7 +80,7 @@ def compare(path: Path, options: dict[str, Any]) -> None:
     np.testing.assert_array_equal(quick[1], slow[1])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),
     name=st.sampled_from(["my.csv", "my.csv.gz"]),
@@ -95,7 +95,7 @@ def test_both_ways_give_the_same(
     compare(tmp_path / name, options)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.lists(st.sampled_from(["x", "1", ",", '"', '""', "\n", "\r", "\r\n", " ", "a", "\t", "c"])).map("".join))
 def test_both_ways_agree_about_any_quotes_and_line_ends(tmp_path: Path, text: str) -> None:
     (tmp_path / "my.csv").write_bytes(b"x,labels\n" + text.encode())

@@ -11,7 +11,7 @@ from tests.strategies import hierarchies, labels
 from chmcnn import ChmcnnError
 from chmcnn.baselines import SYSTEMS
 
-QUICK = {"epochs": 1, "n_estimators": 2}
+QUICK = {"epochs": 1, "n_estimators": 2, "widths": (8, 8)}
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "hiclass"])  # which takes a single path a row

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from benchmarks.fuzz_alterations import alter_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,25 +14,14 @@ from chmcnn.datasets import obo, read_table
 TREE = Hierarchy.from_paths(["a/b", "c"])
 GOOD = b'x,kind,labels\n1.5,"u, v",a/b\n,w,c;a\n-2e3,?,\n'
 OBO = b"format-version: 1.2\n\n[Term]\nid: T:1\nname: one\n\n[Term]\nid: T:2\nis_a: T:1 ! one\nalt_id: T:3\n"
-anywhere = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-PIECES = st.sampled_from(
-    [b"", b",", b"\n", b'"', b"\r", b";", b"\0", b"\xff", b"nan", b"inf", b"a", b"1", b" ", b"[Term]", b"!"]
-)
-
-
-def corrupt(data: st.DataObject, content: bytes) -> bytes:
-    for _ in range(data.draw(st.integers(1, 3))):
-        start = data.draw(st.integers(0, len(content)))
-        end = data.draw(st.integers(start, min(len(content), start + 6)))
-        content = content[:start] + data.draw(PIECES | st.binary(max_size=4)) + content[end:]
-    return content
+anywhere = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @anywhere
 @given(data=st.data())
 def test_a_corrupted_table_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "my.csv"
-    path.write_bytes(corrupt(data, GOOD))
+    path.write_bytes(alter_bytes(data, GOOD))
     try:
         table = read_table(path, TREE)
     except FileError as error:
@@ -47,7 +37,7 @@ def test_a_corrupted_table_is_read_or_refused(tmp_path: Path, data: st.DataObjec
 @given(data=st.data())
 def test_a_corrupted_ontology_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "my.obo"
-    path.write_bytes(corrupt(data, OBO))
+    path.write_bytes(alter_bytes(data, OBO))
     try:
         found = obo.read(path)
     except FileError as error:
@@ -60,7 +50,9 @@ def test_a_corrupted_ontology_is_read_or_refused(tmp_path: Path, data: st.DataOb
 @given(
     numbers=st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=1, max_size=8),
     words=st.lists(
-        st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1).map(lambda t: f"w{t.strip()}"),
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1).map(
+            lambda t: f"w{t.strip()}"
+        ),
         min_size=8,
         max_size=8,
     ),

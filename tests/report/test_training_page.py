@@ -24,6 +24,7 @@ from chmcnn.report.reliability import draw_reliability
 from chmcnn.report.training_page import Origin, list_settings, page
 
 ORIGIN = Origin(title="chmcnn: <mine>", facts={"rows": "many"}, command="chmcnn train my.csv --seed 7")
+DAY = "86400"
 SMALL, LARGE = learnable(rows=80, classes=12, depth=3), learnable(rows=80, classes=90, depth=3)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -41,12 +42,20 @@ def models() -> dict[int, tuple[CHMCNNClassifier, Evaluation]]:
 
 @pytest.fixture(scope="module")
 def small(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> str:
-    return page(models[12][0], SMALL.train, models[12][1], ORIGIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", DAY)
+        return page(models[12][0], SMALL.train, models[12][1], ORIGIN)
 
 
 @pytest.fixture(scope="module")
 def large(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> str:
     return page(models[90][0], LARGE.train, models[90][1], ORIGIN)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the pictures, which take a second to render."""
+    monkeypatch.setattr("chmcnn.report.training_page.inline", lambda _figure: "data:,")
 
 
 def class_data(html: str) -> dict[str, Any]:
@@ -56,12 +65,12 @@ def class_data(html: str) -> dict[str, Any]:
     return found
 
 
-def test_the_page_says_how_it_was_made(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_says_how_it_was_made(small: str, large: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = re.sub(r"<[^>]*>+", " ", small)
     assert "chmcnn train my.csv --seed 7" in text
     assert re.search(r"seed\s+7\b", text)
     assert re.search(r"versions\s+chmcnn \S+, torch \S+, numpy \S+, python \S+", text)
-    assert re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
+    assert re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", large)
     assert re.search(r"widths\s+\[8\]", text)
     assert re.search(r"patience\s+10\b", text)  # of the preset
     assert re.search(r"max_minutes\s+none\b", text)
@@ -84,11 +93,10 @@ def _values() -> dict[str, Any]:
 
 
 def test_two_pages_of_one_day_are_the_same(
-    models: dict[int, tuple[CHMCNNClassifier, Evaluation]], monkeypatch: pytest.MonkeyPatch
+    small: str, models: dict[int, tuple[CHMCNNClassifier, Evaluation]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    model, evaluation = models[12]
-    assert page(model, SMALL.train, evaluation, ORIGIN) == page(model, SMALL.train, evaluation, ORIGIN)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", DAY)
+    assert page(models[12][0], SMALL.train, models[12][1], ORIGIN) == small
 
 
 def test_few_classes_are_a_picture_and_many_are_a_tree(small: str, large: str) -> None:
@@ -120,12 +128,14 @@ def test_the_page_needs_nothing_else(small: str, large: str) -> None:
         assert not re.search(r"<script[^>]* src=|<link|@import", html)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_page_without_an_evaluation(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> None:
     html = page(models[90][0], LARGE.train, None, ORIGIN)
     assert "so the model was not evaluated" in html
     assert class_data(html)["header"] == ["class", "level", "training rows"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_titles_stand_beside_the_names(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> None:
     titles = {name: f"the <title> of {name}" for name in SMALL.hierarchy.classes[1:]}
     model, evaluation = models[12]
@@ -140,6 +150,7 @@ def test_titles_stand_beside_the_names(models: dict[int, tuple[CHMCNNClassifier,
     assert {row[0]: row[1] for row in found["rows"]} == {SMALL.hierarchy.classes[0]: "", **titles}
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_examples_show_right_and_wrong_in_words_and_signs(
     models: dict[int, tuple[CHMCNNClassifier, Evaluation]],
 ) -> None:
@@ -187,6 +198,7 @@ def test_the_table_of_a_flat_hierarchy_without_rows() -> None:
     ]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_settings_of_a_loaded_model_are_those_of_the_training(
     models: dict[int, tuple[CHMCNNClassifier, Evaluation]], tmp_path: Path
 ) -> None:
@@ -241,6 +253,7 @@ def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_p
     assert found["cut"] == 0, "no table has columns out of sight on a wide screen"
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_calibrated_model_shows_the_error_before_and_after_and_how_risks_held() -> None:
     model = CHMCNNClassifier(SMALL.hierarchy, epochs=2, widths=[8], random_state=7, calibration="temperature")
     model.fit(SMALL.train.X, SMALL.train.Y)

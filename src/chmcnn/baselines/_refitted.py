@@ -57,6 +57,7 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
     model_: Model
     notice_: str = ""
     best_score_: float
+    _left: tuple[Rows, Rows] | None = None  # training and validation rows that are still to be learned from, together
 
     # Implemented by each system
 
@@ -76,14 +77,20 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
         self.notice_ = ""
-        scores = None
-        if valid is not None:
-            first = self._choose(self._train(train), valid)
-            scores = self._score_rows(first, valid)
-            self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
-            train = train.concatenate(valid)
-        self.model_ = self._train(train)
+        first = self._train(train)
+        if valid is None:
+            self.model_ = first
+            return None
+        scores = self._score_rows(self._choose(first, valid), valid)
+        self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
+        self._left = train, valid
         return scores
+
+    def learn_rest(self) -> None:
+        """Learn from training and validation rows."""
+        if self._left is not None:
+            train, valid = self._left
+            self.model_, self._left = self._train(train.concatenate(valid)), None
 
     def _score_rows(self, model: Model, rows: Rows) -> ScoresLike:
         """Return blocks of coherent scores; if there are very many, they are computed each time that they are read."""

@@ -103,15 +103,14 @@ class Linear(Refitted["Margins"]):
         return {"C": self.C_}
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
+        self._refuse_large(train if valid is None else train.concatenate(valid))
         if self.C is None and valid is not None:
             self._choose_cost(train, valid)
         return super()._learn(train, valid)
 
     def _choose_cost(self, train: Rows, valid: Rows) -> None:
         """Choose the weight of the loss by some classes."""
-        every = self._find_learned(train)
-        self._refuse_large(train.features, len(every))
-        learned = np.random.default_rng(self.seed_).permutation(every)[:_CLASSES_OF_CHOICE]
+        learned = np.random.default_rng(self.seed_).permutation(self._find_learned(train))[:_CLASSES_OF_CHOICE]
         labels = valid.y[:, learned]
         if not labels.nnz:
             return
@@ -141,7 +140,6 @@ class Linear(Refitted["Margins"]):
 
     def _train(self, rows: Rows) -> Margins:
         x, learned = rows.features, self._find_learned(rows)
-        self._refuse_large(x, len(learned))
         weights = self._fit_classes(x, rows.y[:, learned], self.C_)
         return Margins(
             np.ascontiguousarray(weights[:, :-1]),
@@ -151,7 +149,9 @@ class Linear(Refitted["Margins"]):
             *self._logistic,
         )
 
-    def _refuse_large(self, x: Features, classes: int) -> None:
+    def _refuse_large(self, rows: Rows) -> None:
+        """Refuse too large a problem at the start: an ensemble then goes on without this member."""
+        x, classes = rows.features, len(self._find_learned(rows))
         products = float(x.size) * classes
         if products > self.most_products or x.shape[1] * classes > _WEIGHTS:
             raise ChmcnnError(

@@ -76,7 +76,7 @@ class LMLP(NeuralClassifier):
 
     def build_network(self) -> Cascade:
         """Create new networks, one for each level."""
-        return self._join([self._build(level) for level in range(len(self._levels))])
+        return self._chain([self._build(level) for level in range(len(self._levels))])
 
     def _build(self, level: int) -> nn.Module:
         predictions = len(self._levels[level - 1]) if level else 0
@@ -84,7 +84,10 @@ class LMLP(NeuralClassifier):
         return create(self._count_inputs() + predictions, len(self._levels[level]))
 
     def _join(self, networks: Sequence[nn.Module]) -> Cascade:
-        return Cascade(networks, self._levels, len(self.hierarchy_)).to(self.device_).eval()
+        return self._chain(networks).to(self.device_).eval()
+
+    def _chain(self, networks: Sequence[nn.Module]) -> Cascade:
+        return Cascade(networks, self._levels, len(self.hierarchy_))
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""

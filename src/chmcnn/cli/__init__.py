@@ -1,12 +1,15 @@
 """The command line: one file for each command. Heavy imports happen inside the commands."""
 
+import os
 import re
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from chmcnn import ChmcnnError, __version__
+from chmcnn._wording import make_printable
+from chmcnn._workers import Place, find_place
 from chmcnn.cli import datasets, reproduce
 from chmcnn.cli._groups import flag
 from chmcnn.cli.compare import compare
@@ -16,10 +19,14 @@ from chmcnn.cli.explain import explain
 from chmcnn.cli.predict import predict
 from chmcnn.cli.rectangles import rectangles
 from chmcnn.cli.search import search
+from chmcnn.cli.serve import serve
 from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
+
+_OUT_OF_MEMORY = re.compile("MemoryError|OutOfMemory|(can't|cannot) allocate memory|not enough memory", re.IGNORECASE)
+"""What Python, numpy, Arrow and torch raise if the memory is too small."""
 
 _ARGUMENT = re.compile(
     r"\b(id_column|categorical|text|labels|path_separator|delimiter|hierarchy|label_file)=(?=(['\"\w])?)"
@@ -34,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (demo, train, search, predict, evaluate, explain, compare, rectangles):
+for _command in (demo, train, search, predict, evaluate, explain, serve, compare, rectangles):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(reproduce.app, name="reproduce")
@@ -48,16 +55,24 @@ def _show_version(value: bool) -> None:  # noqa: FBT001 -- the form typer calls
 
 @app.callback()
 def _options(
+    context: typer.Context,
     *,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 -- its callback does what it asks for
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Hierarchical multi-label classification whose predictions never contradict the hierarchy."""
+    if context.invoked_subcommand != "train" and _find_place().size > 1:
+        raise ChmcnnError(
+            f"Several processes of torchrun cannot share the command {context.invoked_subcommand!r}, only 'train'; "
+            "start it without torchrun."
+        )
 
 
 def main() -> None:
     """Run the command line; bad input or an unwritable file ends with a message and exit code 2."""
+    if sys.stdout is None:
+        _fail("standard output is closed, so no result can be printed; redirect it to a file, or to /dev/null.")
     try:
         app()
     except SystemExit as stop:
@@ -67,10 +82,53 @@ def main() -> None:
                 "reproduction.",
                 err=True,
             )
+        _flush()
         raise
     except (ChmcnnError, OSError) as error:
-        typer.echo(f"chmcnn: {_name_options(str(error))}", err=True)
-        sys.exit(2)
+        _fail(_name_options(str(error)))
+    except (MemoryError, RuntimeError) as error:
+        if not _OUT_OF_MEMORY.search(f"{type(error).__name__}: {error}"):
+            raise
+        _fail(
+            f"there is not enough memory: {str(error).partition(chr(10))[0]}. Use a smaller --width or --batch-size, "
+            "fewer columns or classes, or --stream for rows that do not fit into memory."
+        )
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"chmcnn{_name_process()}: {make_printable(message)}", err=True)
+    sys.exit(2)
+
+
+def _flush() -> None:
+    """Print what is still in memory; fail if that is not possible."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads the rest, as with `| head`
+        _discard_output()
+        sys.exit(1)
+    except OSError as error:
+        _discard_output()
+        _fail(f"the result cannot be printed: {error.strerror}.")
+
+
+def _discard_output() -> None:
+    """Let Python end without another attempt to print."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _name_process() -> str:
+    """Return which of several processes has a message; nothing for one."""
+    place = _find_place()
+    return f" (process {place.rank + 1} of {place.size})" if place.size > 1 else ""
+
+
+def _find_place() -> Place:
+    """Return the place among the processes of torchrun; an environment that is half there matters to trainings only."""
+    try:
+        return find_place()
+    except ChmcnnError:
+        return Place()
 
 
 def _name_options(message: str) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from chmcnn.cli._groups import OptionGroup, flag
 from chmcnn.cli._options import Threshold
+from chmcnn.cli._spreadsheets import Spreadsheet, guard_formulas
 from chmcnn.errors import ChmcnnError, HierarchyError
 from chmcnn.settings import ABOVE_ZERO, BETWEEN_ZERO_AND_ONE, PROBABILITY
 
@@ -113,6 +114,8 @@ class AnswerOptions(OptionGroup):
         ),
     ] = None
 
+    spreadsheet: Spreadsheet = False
+
     def resolve(self) -> Format:
         """Return the form; refuse wrong values, and options that contradict each other or have no effect."""
         for name, domain in _DOMAINS.items():
@@ -170,7 +173,7 @@ class AnswerOptions(OptionGroup):
             raise ChmcnnError(f"--within: {error}{hint}") from None
         return [name for name in hierarchy.classes if name in kept]
 
-    def rank(self, model: HierarchicalClassifier, features: Features) -> Iterator[pd.DataFrame]:
+    def rank(self, model: HierarchicalClassifier, features: Features, first_row: int = 0) -> Iterator[pd.DataFrame]:
         """Yield the long form of some rows at a time: the id of the row, the class, its title and the score.
 
         Without titles there is no column of them. The first column has the name of the id column of the table, or
@@ -181,7 +184,7 @@ class AnswerOptions(OptionGroup):
 
         from chmcnn.estimator import Ranker
 
-        ids, classes = row_ids(features), np.array(model.hierarchy_.classes, dtype=object)
+        ids, classes = row_ids(features, first_row), np.array(model.hierarchy_.classes, dtype=object)
         titles = model.hierarchy_.titles
         named = np.array([titles.get(name, "") for name in model.hierarchy_.classes], dtype=object)
         start = 0
@@ -196,8 +199,12 @@ class AnswerOptions(OptionGroup):
             frame = pd.DataFrame({"class": classes[column], "name": named[column], "score": score, **further})
             frame = frame if titles else frame.drop(columns="name")
             frame.insert(0, "row" if ids.name in frame else ids.name, ids[start : start + rows][row])
-            yield frame
+            yield self.guard(frame)
             start += rows
+
+    def guard(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a table without formulas, if it is for a spreadsheet."""
+        return guard_formulas(frame) if self.spreadsheet else frame
 
     def _iterate_top(
         self, model: HierarchicalClassifier, features: Features, ranker: Ranker
@@ -229,9 +236,11 @@ _WAYS_OUT = {
 }
 
 
-def row_ids(features: Features) -> pd.Index[Any]:
-    """Return the ids of the rows: the index of a table, or numbers from 0."""
+def row_ids(features: Features, first_row: int = 0) -> pd.Index[Any]:
+    """Return the ids of the rows: the index of a table, or numbers from that of the first row."""
     import pandas as pd
 
     index = features.index if isinstance(features, pd.DataFrame) else pd.RangeIndex(features.shape[0])
+    if isinstance(index, pd.RangeIndex) and index.name is None:
+        index = index + first_row
     return index.rename("row" if index.name is None else index.name)

@@ -277,15 +277,21 @@ def read_features(model: HierarchicalClassifier, name: str, table_options: Table
 
     if not is_file(name):
         return load(name, call, table_options).test.X
+    read = partial(read_features, Path(name), delimiter=table_options.delimiter)
+    return fit_features(model, table_options, read, name)
+
+
+def fit_features(
+    model: HierarchicalClassifier, table_options: TableOptions, read: Callable[..., Features], name: str
+) -> Features:
+    """Return the columns that a model needs, as a reader of features returns them."""
     known = _known_kinds(model, table_options)
     remembered = model.id_column_ if table_options.id_column is None else None
     try:
-        return read_features(
-            Path(name),
+        return read(
             id_column=remembered or table_options.id_column or None,
             categorical=known.categorical or (),
             text=known.text or (),
-            delimiter=table_options.delimiter,
             columns=_list_columns(model),
             features=model.n_features_in_,
         )
@@ -296,6 +302,13 @@ def read_features(model: HierarchicalClassifier, name: str, table_options: Table
             f"{name} has no column {remembered!r}, which had the names of the rows in training; name another with "
             "--id-column, or use --id-column '' to number the rows."
         ) from None
+
+
+def list_needed_columns(model: HierarchicalClassifier, table_options: TableOptions) -> list[str] | None:
+    """Return the columns of features and names of rows that a model needs; None if they have no names."""
+    columns = _list_columns(model)
+    names = table_options.id_column or model.id_column_
+    return None if columns is None else [*columns, *([names] if names else [])]
 
 
 def read_labelled(

@@ -86,7 +86,8 @@ def _write_parquet(blocks: Blocks, path: Path) -> int:
                 kinds |= {name: pa.float32() for name in ("score", "disagreement") if name in block}
                 first = block.columns[0]
                 ids = pa.int64() if pd.api.types.is_integer_dtype(block[first].dtype) else pa.string()
-                writer = parquet.ParquetWriter(path, pa.schema({first: ids, **kinds}))
+                schema = pa.schema({first: ids, **kinds})
+                writer = parquet.ParquetWriter(path, schema, write_page_checksum=True)
             writer.write_table(pa.Table.from_pandas(block, schema=writer.schema, preserve_index=False))
             lines += len(block)
     finally:

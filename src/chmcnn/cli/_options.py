@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from chmcnn._typing import JSONValue
+from chmcnn._wording import escape_in_json, make_printable
 from chmcnn.cli._groups import OptionGroup
 from chmcnn.settings import SEED
 
@@ -31,6 +32,14 @@ DataOrFiles = Annotated[
     ),
 ]
 Rows = Annotated[str, typer.Argument(help="Table with the columns that the model was trained on, or a data set.")]
+RowsOrFiles = Annotated[
+    list[str],
+    typer.Argument(
+        help="Table with the columns that the model was trained on, or a data set; for a folder as --output, Parquet "
+        "files, folders or patterns.",
+        metavar="data",
+    ),
+]
 Threshold = Annotated[
     str | None,
     typer.Option(
@@ -44,6 +53,13 @@ DataDir = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a Dask scheduler, such as tcp://scheduler:8786: its workers compute, not this machine.",
+        rich_help_panel=RUNNING,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notices.", rich_help_panel=RUNNING)]
 
 
@@ -64,14 +80,14 @@ class Invocation(OptionGroup):
     def notify(self, message: str) -> None:
         """Print a message that is not a result: on standard error, unless quiet."""
         if not self.quiet:
-            typer.echo(message, err=True)
+            typer.echo(make_printable(message), err=True)
 
     def print_json(self, content: JSONValue) -> bool:
         """Print a result as JSON if that was asked for; return whether it was."""
         if self.json:
             from chmcnn._io.strict_json import dumps
 
-            typer.echo(dumps(content))
+            typer.echo(escape_in_json(dumps(content)))
         return self.json
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from chmcnn._workers import find_place
 from chmcnn.cli._groups import OptionGroup
 from chmcnn.cli._options import Force, Invocation
 from chmcnn.errors import ChmcnnError, ModelError
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from chmcnn import CHMCNNClassifier, CoherentEnsemble
     from chmcnn._typing import JSONValue
     from chmcnn.cli._data import Parts
@@ -70,13 +76,43 @@ class ModelOutput(OptionGroup):
     force: Force = False
 
     def check(self) -> None:
-        """Refuse a folder that must not be overwritten, before any work is done for it."""
+        """Refuse a folder that must not be overwritten or cannot be written, before any work is done for it."""
+        from chmcnn._io.files import require_writable
+
         if self.output.exists() and not self.force:
             raise ModelError(
                 "already exists; choose another folder with -o, or use --force to overwrite it", self.output
             )
         if self.output.exists() and not (self.output / "model.json").is_file():
             raise ModelError("not a model folder, so it is not overwritten; choose another folder with -o", self.output)
+        require_writable(self.output)
+        if self.output.exists():
+            require_writable(self.output / REPORT)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep other trainings for this folder out; refuse to train if another one is at work."""
+        import filelock
+
+        if find_place().rank:  # one of several processes of a training: the first holds the lock
+            yield
+            return
+        lock = filelock.FileLock(self.output.with_name(f".{self.output.name}.lock"), blocking=False)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise ModelError(
+                "another training for this folder is at work; wait until it ends, or choose another folder with -o",
+                self.output,
+            ) from None
+        except NotImplementedError:  # a file system without locks
+            yield
+            return
+        try:
+            yield
+        finally:
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
 
     def save(
         self,
@@ -126,6 +162,18 @@ class ModelOutput(OptionGroup):
         typer.echo(f"Model:  {self.output}\nReport: {self.output / REPORT}")
 
 
+def hold_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command check and hold the folder of its model before it does anything else."""
+
+    @functools.wraps(command)
+    def call(*, output: ModelOutput, **options: JSONValue) -> None:
+        output.check()
+        with output.hold():
+            command(output=output, **options)
+
+    return call
+
+
 def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, str]:
     """Return how a network was trained, or the members of an ensemble."""
     seconds = sum(epoch.seconds for epoch in model.history_)
@@ -153,11 +201,12 @@ def evaluate_test_rows(model: CHMCNNClassifier | CoherentEnsemble, parts: Parts,
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print a table of measures."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
+    from chmcnn._wording import escape_markup
+
     title = f"{evaluation.title}: {evaluation.rows:,} rows, {evaluation.classes:,} classes"
-    table = Table(title=escape(title), show_header=False)
+    table = Table(title=escape_markup(title), show_header=False)
     interval = evaluation.describe_interval()
     table.add_row("[bold]AU(PRC)[/bold]", f"[bold]{evaluation.auprc.value:.3f}[/bold] ({interval})")
     for name, figure in evaluation.figures.items():
@@ -166,6 +215,25 @@ def print_evaluation(evaluation: Evaluation) -> None:
         levels = ", ".join(f"{level}: {getattr(figures, field):.2f}" for level, figures in evaluation.levels.items())
         table.add_row(f"{name} by level", levels)
     Console().print(table)
+
+
+class _Terminal:
+    """Standard output, with characters that control a terminal written as escapes."""
+
+    def write(self, text: str) -> int:
+        """Print text."""
+        from chmcnn._wording import make_printable
+
+        return sys.stdout.write(make_printable(text))
+
+    def flush(self) -> None:
+        """Print what is still in memory."""
+        sys.stdout.flush()
+
+
+def find_output() -> TextIO:
+    """Return where to print a table to: a file or another program gets it as it is, a terminal in a safe form."""
+    return cast("TextIO", _Terminal()) if sys.stdout.isatty() else sys.stdout
 
 
 def write(path: Path, text: str) -> None:

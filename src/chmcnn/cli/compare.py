@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn._io import strict_json
+from chmcnn.cli import _cluster, _data, _output
 from chmcnn.cli._groups import OptionGroup, expand_groups
-from chmcnn.cli._options import RUNNING, Invocation
+from chmcnn.cli._options import RUNNING, Cluster, Invocation
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from chmcnn._typing import JSONValue
     from chmcnn.comparison import Source
 
@@ -57,8 +59,13 @@ class ComparisonOptions(OptionGroup):
     ] = "last"
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of processes. Default: one for each core.", rich_help_panel=RUNNING),
+        typer.Option(
+            min=1,
+            help="Number of runs at once. Default: one for each core, or for each thread of the cluster.",
+            rich_help_panel=RUNNING,
+        ),
     ] = None
+    cluster: Cluster = None
 
 
 @expand_groups
@@ -97,10 +104,23 @@ def compare(
     chmcnn compare digits --systems C-HMCNN,h+ --option all:epochs=20 --option h+:dropout=0.5
 
     chmcnn compare digits --systems C-HMCNN,my_system:MySystem --metric auprc --metric leaf_accuracy
+
+    chmcnn compare my.csv --hierarchy edges.csv --folds 5 --cluster tcp://scheduler:8786
     """
     if options.seeds is not None and options.folds is not None:
         raise ChmcnnError("--seeds and --folds exclude each other; use one of them.")
+    with _cluster.connect(options.cluster, call) as executor:
+        _compare(data, output, options, table, executor, call)
 
+
+def _compare(
+    data: list[str],
+    output: Path,
+    options: ComparisonOptions,
+    table: _data.TableOptions,
+    executor: Executor | None,
+    call: Invocation,
+) -> None:
     from chmcnn import comparison
     from chmcnn._io.strict_json import dumps
     from chmcnn.ensemble import SYSTEMS
@@ -121,7 +141,7 @@ def compare(
     names = [system.name for system in plan.find_systems()]
     with ComparisonDisplay(names, total, measure=plan.find_measures()[0], quiet=call.quiet) as progress:
         try:
-            execution = comparison.Execution(options.jobs, call.command, progress)
+            execution = comparison.Execution(options.jobs, call.command, progress, executor)
             result = comparison.compare(sources, plan, output, execution)
         except ChmcnnError:
             with suppress(OSError):  # of a folder with results in it
@@ -178,8 +198,8 @@ def _parse(text: str) -> tuple[str, str, JSONValue]:
         raise ChmcnnError(f"--option is {text!r}; expected SYSTEM:name=value, such as h+:epochs=50.")
     target, name, value = match.groups()
     try:
-        return target, name, json.loads(value)
-    except json.JSONDecodeError:
+        return target, name, strict_json.loads(value)
+    except ValueError:
         if not re.fullmatch(r"[A-Za-z]\w*", value):
             raise ChmcnnError(
                 f"--option is {text!r}; {value!r} is not JSON: expected 50, [100, 100] or a word."

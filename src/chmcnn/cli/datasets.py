@@ -210,7 +210,15 @@ def _describe(parts: _data.Parts) -> dict[str, JSONValue]:
         "most frequent": {hierarchy.classes[at]: int(sizes[at]) for at in most},
         "titles": {name: title for at in most if (title := hierarchy.titles.get(name := hierarchy.classes[at]))},
         "not verified": [table.source for table in parts.tables.values() if not table.verified],
+        "without checksums": [table.source for table in parts.tables.values() if _lacks_checksums(table.source)],
     }
+
+
+def _lacks_checksums(source: str) -> bool:
+    """Return whether a Parquet file lacks checksums of its pages, so that damage of it may not be noticed."""
+    from chmcnn.datasets.parquet import has_checksums
+
+    return source.endswith((".parquet", ".pq")) and not has_checksums(Path(source))
 
 
 def _describe_features(X: Features) -> dict[str, JSONValue]:
@@ -232,15 +240,16 @@ def _describe_features(X: Features) -> dict[str, JSONValue]:
 
 def _print_description(description: dict[str, JSONValue]) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table as RichTable
 
-    table = RichTable(title=escape(description["name"]), show_header=False)
+    from chmcnn._wording import escape_markup
+
+    table = RichTable(title=escape_markup(description["name"]), show_header=False)
     for name, value in description.items():
         if name == "most frequent" and description["titles"]:
-            table.add_row(name, escape(_format_titled(value, description["titles"])))
+            table.add_row(name, escape_markup(_format_titled(value, description["titles"])))
         elif name not in {"name", "picture", "titles"} and value not in ([], {}):
-            table.add_row(name, escape(_format(name, value)))
+            table.add_row(name, escape_markup(_format(name, value)))
     Console().print(table)
     typer.echo(f"Hierarchy and class sizes: {description['picture']}")
 

@@ -11,6 +11,7 @@ import typer
 from chmcnn.cli import _data, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
+from chmcnn.cli._spreadsheets import Spreadsheet, check_spreadsheet, guard_formulas
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -33,11 +34,15 @@ class _Output(_output.FileOutput):
         Path | None, typer.Option(help="HTML page to write as well: measures, classes and example predictions.")
     ] = None
 
+    spreadsheet: Spreadsheet = False
+
     def check(self, *suffixes: str) -> None:
         """Refuse files that must not be overwritten, or of an unknown kind, before any work is done for them."""
         super().check(*suffixes)
         if self.report is not None:
             _output.FileOutput(self.report, force=self.force).check(".html")
+        if self.spreadsheet:
+            check_spreadsheet(self.output)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def evaluate(
         progress=not call.quiet,
     )
     if output.output is not None:
-        _output.write(output.output, _format(result, output.output.suffix.lower()))
+        _output.write(output.output, _format(result, output))
         call.notify(f"Figures: {output.output}")
     if output.report is not None:
         _output.write(output.report, _create_page(classifier, X, Y, result, call))
@@ -140,8 +145,8 @@ def _read_known(path: Path, X: Features, model: HierarchicalClassifier) -> Label
     return read_known(path, [str(name) for name in index], model.hierarchy_)
 
 
-def _format(result: Evaluation, suffix: str) -> str:
-    if suffix == ".json":
+def _format(result: Evaluation, output: _Output) -> str:
+    if output.output is not None and output.output.suffix.lower() == ".json":
         from chmcnn._io.strict_json import dumps
 
         return dumps(result.facts())
@@ -151,4 +156,5 @@ def _format(result: Evaluation, suffix: str) -> str:
         {"class": name, **({"title": result.titles.get(name, "")} if result.titles else {}), **asdict(figures)}
         for name, figures in result.by_class.items()
     ]
-    return pd.DataFrame(rows).to_csv(index=False)
+    frame = pd.DataFrame(rows)
+    return (guard_formulas(frame) if output.spreadsheet else frame).to_csv(index=False)

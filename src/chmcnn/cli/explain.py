@@ -57,7 +57,7 @@ def explain(
     chmcnn explain model/ genes.csv --id-column gene --row YAL001C
     """
     from chmcnn._io.strict_json import dumps
-    from chmcnn._wording import count
+    from chmcnn._wording import count, make_printable
 
     output.check(".json")
     classifier = _data.load_model(model, compute.device, explained.threshold)
@@ -72,7 +72,7 @@ def explain(
         call.notify(f"Explanations of {count(len(explanations), 'row')}: {output.output}")
     elif not call.print_json(facts):
         for name, explanation in explanations.items():
-            typer.echo(f"row {name}\n{explanation}\n")
+            typer.echo(make_printable(f"row {name}\n{explanation}\n"))
 
 
 def _find_row(name: str, ids: pd.Index[Any], data: str) -> int:

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from chmcnn.cli import _data, _long_form, _output
-from chmcnn.cli._answers import AnswerOptions, Format, row_ids
+from chmcnn.cli import _cluster, _data, _output, _predictions
+from chmcnn.cli._answers import AnswerOptions, Format
 from chmcnn.cli._groups import Omit, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows
+from chmcnn.cli._options import Cluster, ComputeOptions, Invocation, Model, RowsOrFiles
+from chmcnn.cli._row_groups import Request, predict_groups
+from chmcnn.cli._spreadsheets import check_spreadsheet
 from chmcnn.errors import ChmcnnError
-
-if TYPE_CHECKING:
-    from typing import TextIO
-
-    import pandas as pd
-
-    from chmcnn._typing import Features
-    from chmcnn.estimator import HierarchicalClassifier
 
 
 @dataclass(frozen=True)
 class _Output(_output.FileOutput):
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="CSV, TSV, Parquet or JSON file to write. Default: print CSV."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="CSV, TSV, Parquet or JSON file to write, or a folder for one file of each row group of Parquet "
+            "files. Default: print CSV.",
+        ),
     ] = None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, for many files."""
+        return self.output is not None and (self.output.is_dir() or not self.output.suffix)
+
+    def refuse_several(self, data: list[str], cluster: str | None) -> None:
+        """Refuse what needs a folder."""
+        if len(data) > 1:
+            raise ChmcnnError(
+                f"There are {len(data)} tables; name a folder, such as -o scores/, to predict several Parquet files."
+            )
+        if cluster is not None:
+            raise ChmcnnError(
+                "--cluster predicts the row groups of Parquet files, one file for each; name a folder, such as "
+                "-o scores/."
+            )
 
     def check_form(self, form: Format, *, json: bool) -> None:
         """Refuse a file that cannot be written, or not in this form, before any work is done for it."""
@@ -43,12 +58,13 @@ class _Output(_output.FileOutput):
 
 
 @expand_groups
-def predict(
+def predict(  # noqa: PLR0913 -- the groups of its options
     model: Model,
-    data: Rows,
+    data: RowsOrFiles,
     *,
     answers: AnswerOptions,
     output: _Output,
+    cluster: Cluster = None,
     table: _data.FeatureTable,
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Invocation,
@@ -56,6 +72,9 @@ def predict(
     """Predict new rows: coherent scores of all classes, the best classes of each row, or label sets.
 
     Columns that the model was not trained on are ignored.
+
+    For tables that do not fit into memory, name a folder: it gets one file for each row group of the Parquet files.
+    After an interrupt, the same command resumes.
 
     [bold]Examples[/bold]
 
@@ -72,64 +91,29 @@ def predict(
     chmcnn predict model/ new.csv --risk 0.05 --back-off --most-specific
 
     chmcnn predict model/ new.csv --labels --json
+
+    chmcnn predict model/ big/*.parquet --top 10 -o scores/ --cluster tcp://scheduler:8786
     """
     from chmcnn._io import files
     from chmcnn._wording import count
 
     form = answers.resolve()
+    if output.output is not None and output.is_folder:
+        request = Request(answers, table, compute.device)
+        with _cluster.connect(cluster, call) as executor:
+            predict_groups(model, data, request, output.output, executor, call, force=output.force)
+        return
+    output.refuse_several(data, cluster)
     output.check_form(form, json=call.json)
+    if answers.spreadsheet:
+        check_spreadsheet(output.output)
     classifier = _data.load_model(model, compute.device, answers.threshold)
-    branch = answers.find_branch(classifier.hierarchy_)
-    features = _data.read_features(classifier, data, table, call)
-    if form is Format.CAFA:
-        _long_form.check_cafa(row_ids(features), branch)
+    answers.find_branch(classifier.hierarchy_)
+    features = _data.read_features(classifier, data[0], table, call)
     if output.output is None:
-        _write(classifier, features, answers, form, sys.stdout, ".json" if call.json else ".csv")
+        _predictions.write(classifier, features, answers, _output.find_output(), ".json" if call.json else ".csv")
         return
     with files.atomic(output.output) as temporary:
-        lines = _write(classifier, features, answers, form, temporary, output.output.suffix.lower())
+        lines = _predictions.write(classifier, features, answers, temporary, output.output.suffix.lower())
     what = count(features.shape[0], "row") + (f", {count(lines, 'line')}" if lines is not None else "")
     call.notify(f"{what}: {output.output}")
-
-
-def _write(
-    classifier: HierarchicalClassifier,
-    features: Features,
-    answers: AnswerOptions,
-    form: Format,
-    target: Path | TextIO,
-    suffix: str,
-) -> int | None:
-    """Write predictions; return the number of lines of the long form."""
-    if form is Format.LONG:
-        return _long_form.write(answers.rank(classifier, features), target, suffix)
-    if form is Format.CAFA:
-        return _long_form.write_cafa(answers.rank(classifier, features), target)
-    _write_frame(_predict(classifier, features, answers, form), target, suffix)
-    return None
-
-
-def _predict(
-    classifier: HierarchicalClassifier, features: Features, answers: AnswerOptions, form: Format
-) -> pd.DataFrame:
-    import pandas as pd
-
-    index, branch = row_ids(features), answers.find_branch(classifier.hierarchy_)
-    if form is Format.WIDE:
-        scores = classifier.predict_proba(features)
-        kept = scores if answers.within is None else scores[:, [classifier.hierarchy_.index(name) for name in branch]]
-        return pd.DataFrame(kept, index=index, columns=branch)
-    shown = set(branch)
-    sets = answers.predict_labels(classifier, features)
-    return pd.DataFrame({"labels": [sorted(names & shown) for names in sets]}, index=index)
-
-
-def _write_frame(frame: pd.DataFrame, target: Path | TextIO, suffix: str) -> None:
-    if suffix == ".parquet" and isinstance(target, Path):
-        frame.to_parquet(target)
-    elif suffix == ".json":
-        frame.to_json(target, orient="index", indent=1)
-    else:
-        if frame.dtypes.iloc[0].kind == "O":  # lists of names, not scores
-            frame = frame.assign(labels=frame["labels"].str.join(";"))
-        frame.to_csv(target, sep="," if suffix == ".csv" else "\t")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _output
+from chmcnn.cli import _cluster, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import RUNNING, Invocation
+from chmcnn.cli._options import RUNNING, Cluster, Invocation
 from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from chmcnn.experiments.context import Context
     from chmcnn.experiments.recipes import Benchmark
 
@@ -37,11 +39,15 @@ class Results(OptionGroup):
         Path, typer.Option("--output", "-o", help="Folder of the results, with one folder per experiment.")
     ] = Path("results")
 
-    def context(self, name: str, call: Invocation, jobs: int | None = None) -> "Context":
+    def context(
+        self, name: str, call: Invocation, jobs: int | None = None, executor: "Executor | None" = None
+    ) -> "Context":
         """Return how an experiment is run."""
+        from chmcnn._io.files import require_writable
         from chmcnn.experiments.context import Context
 
-        return Context(self.output / name, call.data_dir, call.command, jobs, call.quiet)
+        require_writable(self.output / name / "run.json")
+        return Context(self.output / name, call.data_dir, call.command, jobs, call.quiet, executor)
 
     def show(self, name: str, call: Invocation, missing: Mapping[str, str] | None = None) -> None:
         """Print the section of an experiment, and write its pictures to its folder."""
@@ -84,8 +90,13 @@ class BenchmarkOptions(OptionGroup):
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of processes; by default one per core.", rich_help_panel=RUNNING),
+        typer.Option(
+            min=1,
+            help="Number of runs at once. Default: one for each core, or for each thread of the cluster.",
+            rich_help_panel=RUNNING,
+        ),
     ] = None
+    cluster: Cluster = None
 
     def benchmark(self, datasets: str, seeds: int) -> "Benchmark":
         """Return the data sets and how they are run."""
@@ -176,10 +187,14 @@ def table2(
     chmcnn reproduce table2 --seeds 1
 
     chmcnn reproduce table2 --datasets FUN --recipe paper --seeds 3 --jobs 2
-    """
-    from chmcnn.experiments import table2
 
-    table2.run(results.context("table2", call, options.jobs), options.benchmark(datasets, seeds))
+    chmcnn reproduce table2 --cluster tcp://scheduler:8786
+    """
+    with _cluster.connect(options.cluster, call) as executor:
+        from chmcnn.experiments import table2
+
+        context = results.context("table2", call, options.jobs, executor)
+        table2.run(context, options.benchmark(datasets, seeds))
     results.show("table2", call)
 
 
@@ -194,9 +209,11 @@ def table3(
 
     chmcnn reproduce table3 --recipe paper
     """
-    from chmcnn.experiments import table3
+    with _cluster.connect(options.cluster, call) as executor:
+        from chmcnn.experiments import table3
 
-    table3.run(results.context("table3", call, options.jobs), options.benchmark(datasets, seeds))
+        context = results.context("table3", call, options.jobs, executor)
+        table3.run(context, options.benchmark(datasets, seeds))
     results.show("table3", call)
 
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _cluster, _data, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import RUNNING, ComputeOptions, Data, Invocation
+from chmcnn.cli._options import RUNNING, Cluster, ComputeOptions, Data, Invocation
 from chmcnn.cli._settings import TrainingOptions
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from chmcnn.datasets import Dataset, Table
     from chmcnn.search import SearchResult
 
@@ -49,8 +51,15 @@ class SearchOptions(OptionGroup):
         ),
     ] = None
     jobs: Annotated[
-        int, typer.Option(min=1, help="Number of processes; they share the cores.", rich_help_panel=RUNNING)
-    ] = 1
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trials at once; processes of this machine share the cores. Default: 1, or one for each "
+            "thread of the cluster.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None
+    cluster: Cluster = None
     storage: Annotated[
         str | None,
         typer.Option(
@@ -96,8 +105,36 @@ def search(  # noqa: PLR0913 -- the groups of its options
 
     chmcnn search my.csv --hierarchy edges.csv --space space.json -o search/
 
+    chmcnn search cellcycle_FUN -o search/ --cluster tcp://scheduler:8786
+
     chmcnn train my.csv --hierarchy edges.csv --config search/best.json
     """
+    with _cluster.connect(options.cluster, call) as executor:
+        _search(
+            data,
+            output,
+            options=options,
+            hold_out=hold_out,
+            training=training,
+            table=table,
+            compute=compute,
+            executor=executor,
+            call=call,
+        )
+
+
+def _search(  # noqa: PLR0913 -- what the command is given
+    data: str,
+    output: Path,
+    *,
+    options: SearchOptions,
+    hold_out: _data.HoldOutOptions,
+    training: TrainingOptions,
+    table: _data.TableOptions,
+    compute: ComputeOptions,
+    executor: Executor | None,
+    call: Invocation,
+) -> None:
     from chmcnn.report.search_terminal import SearchDisplay, failure_reasons, print_search
     from chmcnn.search import APPENDIX, SearchPlan, Space, search
     from chmcnn.settings import read
@@ -117,7 +154,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
     run = partial(search, rows, plan, output, title=Path(data).name, storage=options.storage)
     try:
         with SearchDisplay(quiet=call.quiet) as progress:
-            result = run(jobs=options.jobs, progress=progress)
+            result = run(jobs=options.jobs, executor=executor, progress=progress)
     except KeyboardInterrupt:
         _write(run(jobs=0), output, call)
         raise

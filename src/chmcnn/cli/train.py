@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chmcnn._workers import find_place
 from chmcnn.cli import _data, _output, _stream
 from chmcnn.cli._groups import expand_groups
 from chmcnn.cli._options import ComputeOptions, DataOrFiles, Invocation
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @expand_groups
+@_output.hold_output
 def train(  # noqa: PLR0913 -- a group of options each
     data: DataOrFiles,
     *,
@@ -37,6 +40,8 @@ def train(  # noqa: PLR0913 -- a group of options each
     The training saves its state beside the model folder: after an interrupt, the same command resumes it. An ensemble
     resumes its network; its other members, which take far less time, are trained again.
 
+    Under [bold]torchrun[/bold], several processes train one network together; the first one writes and prints.
+
     [bold]Examples[/bold]
 
     chmcnn train digits -o model/
@@ -52,8 +57,11 @@ def train(  # noqa: PLR0913 -- a group of options each
     chmcnn train genes.csv --hierarchy go.obo --annotations goa.gaf.gz --evidence EXPERIMENTAL --min-rows 10
 
     chmcnn train big/*.parquet --stream --hierarchy edges.csv --test test.parquet
+
+    torchrun --nproc-per-node 2 -m chmcnn train big/*.parquet --stream --hierarchy edges.csv
     """
-    output.check()
+    is_first = find_place().rank == 0
+    call = replace(call, quiet=call.quiet or not is_first)
     stream.check(data)
     settings, name = training.settings(), data[0]
     if stream.stream and settings.get("preset") in ENSEMBLES:
@@ -88,8 +96,11 @@ def train(  # noqa: PLR0913 -- a group of options each
             validation_data=None if parts.valid is None else (parts.valid.X, parts.valid.Y),
         )
     finally:
-        with suppress(OSError):
-            state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
+        if is_first:
+            with suppress(OSError):
+                state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
+    if not is_first:
+        return
     evaluation = _output.evaluate_test_rows(model, parts, call)
     output.save(model, parts, evaluation, call)
     shutil.rmtree(state, ignore_errors=True)

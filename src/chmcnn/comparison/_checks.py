@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +10,14 @@ import torch
 
 from chmcnn import metrics
 from chmcnn._io import user_code
+from chmcnn.cluster import ClusterExecutor
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
 
-    from chmcnn.comparison._grid import Execution
     from chmcnn.comparison._splits import Source, Split
     from chmcnn.comparison._systems import System
     from chmcnn.metrics import Measure
@@ -26,12 +26,13 @@ _ROWS = 2000
 """Rows that measures are tried on."""
 
 
-def refuse_interactive(systems: Sequence[System], measures: Sequence[Measure], execution: Execution | None) -> None:
-    """Refuse classes and functions of a notebook or prompt, which worker processes cannot import."""
-    if execution is not None and isinstance(execution.jobs, Executor):
+def refuse_unsendable(systems: Sequence[System], measures: Sequence[Measure], executor: Executor | None) -> None:
+    """Refuse classes and functions that the processes which execute runs cannot import."""
+    paths = list(filter(None, [*(part.path for part in systems), *(part.path for part in measures)]))
+    if isinstance(executor, ClusterExecutor):
+        executor.send_code(paths)
         return
-    paths = [part.path for part in systems] + [part.path for part in measures]
-    for path in filter(None, paths):
+    for path in paths if executor is None else ():
         if user_code.is_interactive(path):
             raise ChmcnnError(
                 f"{path} is defined in a notebook or at a prompt, where worker processes cannot import it; write it "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chmcnn._io.files import require_writable
 from chmcnn._wording import nearest
-from chmcnn.comparison._checks import refuse_interactive, refuse_small, refuse_undefined
+from chmcnn.comparison._checks import refuse_small, refuse_undefined, refuse_unsendable
 from chmcnn.comparison._grid import Execution, iterate_results
 from chmcnn.comparison._runs import PlannedRun, RunSpec
 from chmcnn.comparison._splits import Source
@@ -122,11 +123,11 @@ def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Exec
     folder
         Folder of the results, one file each; an interrupted comparison resumes from them.
     execution
-        Number of processes or an executor, the command to record, and a function to report progress to.
+        Number of runs at once, an executor, the command to record, and a function to report progress to.
     """
     _refuse_duplicates([source.name for source in sources])
     systems, measures = plan.find_systems(), plan.find_measures()
-    refuse_interactive(systems, measures, execution)
+    refuse_unsendable(systems, measures, execution.executor if execution else None)
     loaded = [source.load() for source in sources]
     refuse_small(loaded, plan.seeds, plan.folds)
     refuse_undefined(measures, loaded, plan.folds)
@@ -174,3 +175,4 @@ def prepare(folder: Path) -> None:
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"the folder is not writable: {error.strerror}; choose another one", folder) from None
+    require_writable(folder / RUNS / "run.json")

@@ -128,18 +128,21 @@ def run(
     >>> first == again, first.figures.violations_after, table["system"].tolist()
     (True, 0, ['C-HMCNN'])
     """
-    path = planned.spec.path(folder)
-    lock = filelock.FileLock(_create_lock_path(path))
+    lock = claim(planned, folder, wait=wait)
+    if lock is None:
+        return None
+    with lock:
+        return find_finished(planned, folder) or store(execute(planned, threads, command), folder)
+
+
+def claim(planned: PlannedRun, folder: Path, *, wait: bool = False) -> filelock.BaseFileLock | None:
+    """Return a lock that keeps other processes from executing a run; None if another one has it."""
+    lock = filelock.FileLock(_create_lock_path(planned.spec.path(folder)))
     try:
-        held = lock.acquire(blocking=wait)
+        lock.acquire(blocking=wait)
     except filelock.Timeout:
         return None
-    with held:
-        result = find_finished(planned, folder)
-        if result is None:
-            result = _keep_measures(_execute(planned, threads, command), path)
-            results.write(path, result.to_json())
-    return result
+    return lock
 
 
 def find_finished(planned: PlannedRun, folder: Path) -> Run | None:
@@ -159,13 +162,15 @@ def find_finished(planned: PlannedRun, folder: Path) -> Run | None:
     return result if result.figures and all(result.figures.has(measure) for measure in wanted) else None
 
 
-def _keep_measures(result: Run, path: Path) -> Run:
-    """Add the measures of an earlier result of the same run, so that no later comparison has to run it again."""
+def store(result: Run, folder: Path) -> Run:
+    """Write a result, with the measures of an earlier one of the same run: no later comparison has to run it again."""
+    path = result.spec.path(folder)
     before = read(path) if path.is_file() else None
-    if not (before and before.figures and result.figures) or before.versions != result.versions:
-        return result
-    measures = {**(before.figures.measures or {}), **(result.figures.measures or {})}
-    return replace(result, figures=replace(result.figures, measures=measures))
+    if before and before.figures and result.figures and before.versions == result.versions:
+        measures = {**(before.figures.measures or {}), **(result.figures.measures or {})}
+        result = replace(result, figures=replace(result.figures, measures=measures))
+    results.write(path, result.to_json())
+    return result
 
 
 def _refuse_other_settings(result: Run, path: Path) -> None:
@@ -212,7 +217,13 @@ def to_frame(runs: list[Run], measures: Sequence[Measure] = ()) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*RunSpec.__slots__, *NUMBERS, *names, "reason", "data", "command"])
 
 
-def _execute(planned: PlannedRun, threads: int | None, command: str) -> Run:
+def execute_if_here(planned: PlannedRun, threads: int | None, command: str) -> Run | None:
+    """Execute a run on any machine; return None if it needs files of the benchmark that this machine does not have."""
+    source = planned.source.find()
+    return None if source is None else execute(planned._replace(source=source), threads, command)
+
+
+def execute(planned: PlannedRun, threads: int | None, command: str) -> Run:
     """Train and test; an error is a result too, so that the other runs go on."""
     spec, source, digest, measures = planned
     split = source.split(spec.seed) if spec.folds is None else source.fold(spec.fold or 0, spec.folds)

@@ -11,8 +11,9 @@ import pandas as pd
 from scipy import sparse
 
 from chmcnn import _wording
+from chmcnn.datasets.catalogue import EMBEDDED, catalogue
 from chmcnn.datasets.dataset import Dataset, Table, split
-from chmcnn.datasets.registry import load
+from chmcnn.datasets.registry import is_here, load
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import DatasetError
 
@@ -90,9 +91,20 @@ class Source:
         others = np.sort(np.concatenate([part for place, part in enumerate(parts) if place != number]))
         return Split(rows.take(others), None, test, data.evaluated if isinstance(data, Dataset) else None)
 
-    def load(self) -> Source:
+    def load(self, seed: int = 0) -> Source:
         """Return the same source with its rows in memory."""
-        return replace(self, data=self._get_rows(0))
+        return replace(self, data=self._get_rows(seed))
+
+    def find(self) -> Source | None:
+        """Return the source as this machine has it: in memory, or in verified files; None if files are missing."""
+        if self.data is not None:
+            return self
+        folder = self.data_dir if self.data_dir and self.data_dir.is_dir() else None  # it may be of another machine
+        return replace(self, data_dir=folder) if is_here(self.name, folder) else None
+
+    def depends_on_seed(self) -> bool:
+        """Whether a seed draws the validation rows of a data set by name, which has none of its own."""
+        return self.data is None and self.name != EMBEDDED and "valid" not in catalogue()[self.name].files
 
     def digest(self, *, folds: bool = False) -> str:
         """Return a digest of all rows, labels and classes, and of the way in which test rows are drawn from them."""

@@ -11,6 +11,7 @@ functions inside ``torch.func.vmap`` need it. Under `torch.compile` and in expor
 from chmcnn.constraint._delegates import is_compiled
 from chmcnn.constraint._functions import Reduction, check_options, delegates, max_constraint, mc_loss, min_constraint
 from chmcnn.constraint._indexed import IndexedHierarchy
+from chmcnn.constraint._steps import to_sparse_tensor
 
 __all__ = [
     "IndexedHierarchy",
@@ -21,4 +22,5 @@ __all__ = [
     "max_constraint",
     "mc_loss",
     "min_constraint",
+    "to_sparse_tensor",
 ]

@@ -147,8 +147,8 @@ def mc_loss(  # noqa: PLR0913 -- the usual options of a loss, as keywords
         fused = fused_loss(
             logits, y, indexed, weight=weight, mask=mask, mean=reduction == "mean", differentiable=differentiable
         )
-        if fused and (fused[1] or not checks_values):
-            return fused[0]
+        if fused is not None:
+            return fused
     return differentiable(logits)
 
 
@@ -202,8 +202,8 @@ def _check_scores(what: str, scores: Tensor, hierarchy: Hierarchy | IndexedHiera
     indexed = hierarchy if isinstance(hierarchy, IndexedHierarchy) else index_hierarchy(hierarchy, scores.device)
     if scores.device != indexed.device:
         raise ScoreError(f"{what} are on {scores.device}, but the module is on {indexed.device}: use .to(...).")
-    if scores.dim() == 0 or scores.shape[-1] != len(indexed.base_keys):
-        raise ScoreError(wrong_shape(what, scores.shape, len(indexed.base_keys)))
+    if scores.dim() == 0 or scores.shape[-1] != len(indexed.classes):
+        raise ScoreError(wrong_shape(what, scores.shape, len(indexed.classes)))
     return indexed
 
 

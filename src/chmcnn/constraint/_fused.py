@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from torch.autograd import forward_ad
 
 from chmcnn.constraint import _delegates
 from chmcnn.constraint._loss_by_level import loss_by_level
-from chmcnn.constraint._threads import all_blocks
+from chmcnn.constraint._threads import sum_over_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,36 +37,35 @@ def fused_loss(
     mask: Tensor | None,
     mean: bool,
     differentiable: Callable[[Tensor], Tensor],
-) -> tuple[Tensor, bool] | None:
-    """Return the mean or the sum of the loss, and whether logits and labels are valid.
+) -> Tensor | None:
+    """Return the mean or the sum of the loss.
 
     None where neither way is possible: in other precisions than float32, on an accelerator, while a model is traced, if
-    no class counts, for derivatives of another kind, and for a placeholder of a tensor, as inside torch.func. Without
-    numba also if logits or labels are not valid.
+    no class counts, for derivatives of another kind, for a placeholder of a tensor, as inside torch.func, and if logits
+    or labels are not valid.
     ``differentiable`` computes the same loss from the logits; second derivatives go through it.
     """
     if not _is_available(logits) or y.requires_grad or (weight is not None and weight.requires_grad):
         return None
     try:
-        values = _in_memory(logits)
-        labels, are_labels = _to_labels(y)
+        values, labels = _in_memory(logits), _to_labels(y)
         weights, counted = _combine(weight, mask, hierarchy)
     except RuntimeError:  # a tensor has no memory of its own
         return None
-    if not counted:
+    if labels is None or not counted:
         return None
     factor = values.shape[-1] / (values.numel() * counted) if mean else 1.0
     compute = _compute_compiled if _delegates.is_compiled() else loss_by_level
-    loss, gradient, is_valid = compute(values, labels, weights, hierarchy, factor)
-    if not is_valid and compute is loss_by_level:
-        return None  # what it fills in is of no use
+    loss, gradient = compute(values, labels, weights, hierarchy, factor)
+    if math.isnan(loss):
+        return None
     result: Tensor = _KnownGradient.apply(logits, loss, gradient, differentiable)  # type: ignore[no-untyped-call]
-    return result, is_valid and are_labels
+    return result
 
 
 def _is_available(logits: Tensor) -> bool:
     return (
-        logits.device.type == "cpu"
+        logits.is_cpu
         and logits.dtype == torch.float32
         and logits.numel() > 0
         and not _delegates.is_tracing()
@@ -77,11 +75,10 @@ def _is_available(logits: Tensor) -> bool:
 
 def _compute_compiled(
     logits: Tensor, labels: Tensor, weights: Tensor, hierarchy: IndexedHierarchy, factor: float
-) -> tuple[float, Tensor, bool]:
-    """Return the loss of all rows, its gradient, both times ``factor``, and whether logits and labels are valid."""
+) -> tuple[float, Tensor]:
+    """Return the loss of all rows, NaN if logits or labels are not valid, and its gradient, both times ``factor``."""
     classes = logits.shape[-1]
-    rows = logits.numel() // classes
-    gradient, losses = torch.empty_like(logits), array("d", bytes(8 * rows))
+    gradient = torch.empty_like(logits)
     compute = partial(
         compiled_loss(),
         logits.data_ptr(),
@@ -91,10 +88,8 @@ def _compute_compiled(
         hierarchy.narrow.data_ptr(),
         factor,
         gradient.data_ptr(),
-        losses.buffer_info()[0],
     )
-    is_valid = all_blocks(compute, rows, classes)
-    return sum(losses), gradient, is_valid
+    return sum_over_blocks(compute, logits.numel() // classes, classes), gradient
 
 
 def _in_memory(tensor: Tensor) -> Tensor:
@@ -105,12 +100,12 @@ def _in_memory(tensor: Tensor) -> Tensor:
     return values
 
 
-def _to_labels(y: Tensor) -> tuple[Tensor, bool]:
-    """Return labels in one of the types that the loop reads, and whether they have the same values."""
+def _to_labels(y: Tensor) -> Tensor | None:
+    """Return labels in one of the types that the loop reads, None if they would have other values."""
     if y.dtype in {torch.float32, torch.bool}:
-        return _in_memory(y), True
+        return _in_memory(y)
     labels = y.bool()
-    return _in_memory(labels), torch.equal(labels.to(y.dtype), y)
+    return _in_memory(labels) if torch.equal(labels.to(y.dtype), y) else None
 
 
 def _combine(weight: Tensor | None, mask: Tensor | None, hierarchy: IndexedHierarchy) -> tuple[Tensor, int]:

@@ -76,17 +76,15 @@ class IndexedHierarchy(torch.nn.Module):
     def narrow(self) -> Tensor:
         """All that the compiled loop of the loss reads, one after the other in one tensor.
 
-        The numbers of classes, edges and parents; the ranks of the classes; the upper and the lower ends of the edges;
-        the parents, top down. Indices of 32 bits halve what the loop reads.
+        The numbers of classes, edges and parents; the ranks of the classes; the classes by rank; the upper and the
+        lower ends of the edges; the parents. Indices of 32 bits halve what the loop reads.
         """
-        ranks, top_down = np.empty(len(self.classes), np.int32), self.arrays["class_by_rank"][::-1]
-        ranks[top_down] = np.arange(len(ranks))[::-1]
-        parents, children = self.arrays["edge_parents"], self.arrays["edge_children"]
-        is_parent = np.zeros(len(ranks), np.bool_)
-        is_parent[parents] = True
-        inner = top_down[is_parent[top_down]]
-        sizes = [len(ranks), len(parents), len(inner)]
-        return torch.from_numpy(np.concatenate((sizes, ranks, parents, children, inner), dtype=np.int32))
+        base_keys, class_by_rank, parents, children = self.arrays.values()
+        inner = self.inner.numpy()
+        sizes, ranks = (len(self.classes), len(parents), len(inner)), base_keys - OFFSET
+        return torch.from_numpy(
+            np.concatenate((sizes, ranks, class_by_rank, parents, children, inner), dtype=np.int32, casting="unsafe")
+        )
 
     @cached_property
     def inner(self) -> Tensor:

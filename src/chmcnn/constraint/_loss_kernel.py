@@ -4,12 +4,12 @@ If the labels are closed under ancestors, a class and its delegate have the same
 of its delegate, and the loss of a row is the plain cross-entropy of its own logits, where each class has the weights of
 all classes that delegate to it:
 
-1. the packed keys of `chmcnn.constraint._delegates` go up the edges, and each parent remembers the child that won;
-2. the weights of the classes go down to the winners, until they arrive at the delegates;
+1. the packed keys of `chmcnn.constraint._delegates` go up the edges;
+2. the weights of the classes move to their delegates, whose ranks are in the keys;
 3. one vectorised loop computes loss and gradient, without any index.
 
-The vectorised loop needs exp and log1p as polynomials, and sums in any order. It must not assume that there is no NaN
-and no infinity: nothing else shows them where values are not checked.
+The vectorised loop needs exp and log1p as polynomials, and sums in any order. Only valid input has a loss: for NaN,
+infinite logits and labels that are not closed, the result is NaN.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 from chmcnn.constraint._compiling import compile_for_c, compiled
-from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, SCORE_SHIFT
+from chmcnn.constraint._keys import INFINITY, LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
 
 _VECTORISED = ("contract", "reassoc", "nsz", "arcp")
-"""What the compiler may do with floating-point numbers: everything but ignoring NaN and infinity."""
+"""What the compiler may do with floating-point numbers: everything but ignoring infinity, as a sum may be infinite."""
 _CLASSES_AT_ONCE = 8192
 """Losses that are added up as float32 numbers."""
 _LARGEST = np.float32(87)
@@ -49,17 +49,15 @@ _B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9 = _fit(lambda x: np.log1p(x) / 
 
 @compiled(fastmath=_VECTORISED)
 def _exp_of_minus(x: np.float32) -> np.float32:
-    """exp(-x) for x >= 0 and NaN, as 2 ** -exponent * exp(rest)."""
-    is_small, is_large = x < _LARGEST, x >= _LARGEST  # NaN is neither
-    finite = x if is_small else _LARGEST
-    bounded = _LARGEST if is_large else x
-    exponent = np.int32(finite * _INVERSE_LN2 + np.float32(0.5))
+    """exp(-x) for x >= 0, as 2 ** -exponent * exp(rest)."""
+    bounded = min(x, _LARGEST)
+    exponent = np.int32(bounded * _INVERSE_LN2 + np.float32(0.5))
     rest = (np.float32(exponent) * _LN2_HIGH - bounded) + np.float32(exponent) * _LN2_LOW
     square = rest * rest
     low = (_A0 + _A1 * rest) + square * (_A2 + _A3 * rest)
     high = (_A4 + _A5 * rest) + square * _A6
     power = np.int32((np.int32(127) - exponent) << np.int32(23)).view(np.float32)
-    return np.float32(0) if is_large else (low + (square * square) * high) * power
+    return (low + (square * square) * high) * power if x < _LARGEST else np.float32(0)
 
 
 @compiled(fastmath=_VECTORISED)
@@ -88,9 +86,7 @@ def _loss_and_gradient(
         small = _exp_of_minus(abs(margin))
         inverse = np.float32(1) / (np.float32(1) + small)
         sigmoid = small * inverse if margin < 0 else inverse
-        loss = _log1p(small) + (np.float32(0) if margin <= 0 else margin)
-        counts = weights[c] != 0  # otherwise an infinite loss would count as NaN
-        total += weights[c] * loss if counts else np.float32(0)
+        total += weights[c] * (_log1p(small) + max(margin, np.float32(0)))
         slope = weights[c] * factor * sigmoid
         gradient[c] = np.int32(np.float32(slope).view(np.int32) ^ sign).view(np.float32)
     return total
@@ -116,39 +112,41 @@ def _pack_keys(
     for c in range(len(bits)):
         magnitude = bits[c] & np.int32(0x7FFFFFFF)
         largest = max(largest, magnitude)
-        negative = (bits[c] < 0) & (magnitude <= np.int32(INFINITY))  # NaN is the highest of all
-        score = np.int64(-magnitude if negative else magnitude) + (np.int64(labels[c]) << (LABEL_SHIFT - SCORE_SHIFT))
+        score = np.int64(-magnitude if bits[c] < 0 else magnitude) + (
+            np.int64(labels[c]) << (LABEL_SHIFT - SCORE_SHIFT)
+        )
         keys[c] = (score << SCORE_SHIFT) + np.int64(ranks[c])
     return largest
 
 
 @compiled()
-def _find_winners(
-    keys: NDArray[np.int64], parents: NDArray[np.int32], children: NDArray[np.int32], winners: NDArray[np.int32]
-) -> None:
-    """Let the keys go up the edges; fill ``winners`` with the child whose key a class takes, or the class itself."""
-    for c in range(len(keys)):
-        winners[c] = c
+def _pass_up(keys: NDArray[np.int64], parents: NDArray[np.int32], children: NDArray[np.int32]) -> None:
+    """Give each class the highest key among itself and its descendants."""
     for edge in range(len(parents)):
         parent, child = np.uint32(parents[edge]), np.uint32(children[edge])  # a signed index may count from the end
-        own, other = keys[parent], keys[child]
-        winners[parent] ^= (winners[parent] ^ np.int32(child)) & -np.int32(other > own)
-        keys[parent] = max(own, other)
+        keys[parent] = max(keys[parent], keys[child])
 
 
 @compiled()
-def _pass_weights_down(
-    winners: NDArray[np.int32], inner: NDArray[np.int32], labels: NDArray[np.uint8], weights: NDArray[np.float32]
+def _move_weights(
+    keys: NDArray[np.int64],
+    inner: NDArray[np.int32],
+    class_by_rank: NDArray[np.int32],
+    labels: NDArray[np.uint8],
+    weights: NDArray[np.float32],
 ) -> bool:
-    """Move the weight of each class to its delegate; return whether all classes have the label of their winner."""
+    """Move the weight of each class to its delegate; return whether all classes have the label of their delegate.
+
+    A class that is not its own delegate is nobody's delegate: it has its own weight only, in any order of the classes.
+    """
     wrong = False
     for i in range(len(inner)):
         c = np.uint32(inner[i])
-        winner = np.uint32(winners[c])
+        delegate = np.uint32(class_by_rank[keys[c] & RANK_MASK])
         weight = weights[c]
         weights[c] = 0
-        weights[winner] += weight
-        wrong |= labels[c] != labels[winner]
+        weights[delegate] += weight
+        wrong |= labels[c] != labels[delegate]
     return not wrong
 
 
@@ -160,27 +158,27 @@ def _fill_rows(  # noqa: PLR0913, PLR0917 -- addresses, in the order of _SIGNATU
     hierarchy: c_void_p,
     factor: np.float32,
     gradient: c_void_p,
-    losses: c_void_p,
     begin: int,
     end: int,
-) -> bool:
-    """Fill the gradient of rows, and ``losses[begin]`` with their loss, both times ``factor``.
+) -> float:
+    """Fill the gradient of rows, and return their loss, both times ``factor``.
 
     Labels are bytes or float32 numbers; ``hierarchy`` is `IndexedHierarchy.narrow`.
 
     Returns
     -------
-    bool
-        Whether the input is valid: no logit is NaN or infinite, and labels are 0 or 1 and closed.
+    float
+        NaN if the input is not valid: if a logit is NaN or infinite, or labels are not 0 or 1, or not closed.
     """
     sizes = carray(hierarchy, 3, np.int32)
     classes, edges, inner_classes = int(sizes[0]), int(sizes[1]), int(sizes[2])
-    indices = carray(hierarchy, 3 + classes + 2 * edges + inner_classes, np.int32)[3:]
-    ranks, ends, inner = indices[:classes], indices[classes : classes + 2 * edges], indices[classes + 2 * edges :]
+    indices = carray(hierarchy, 3 + 2 * classes + 2 * edges + inner_classes, np.int32)[3:]
+    by_class, ends, inner = indices[: 2 * classes], indices[2 * classes :], indices[2 * (classes + edges) :]
+    ranks, class_by_rank = by_class[:classes], by_class[classes:]
     shape = (end, classes)
     bits, slopes = carray(logits, shape, np.int32), carray(gradient, shape, np.float32)
     label_bytes, label_numbers = carray(labels, shape, np.uint8), carray(labels, shape, np.float32)
-    keys, winners = np.empty(classes, np.int64), np.empty(classes, np.int32)
+    keys = np.empty(classes, np.int64)
     row_labels, row_weights = np.empty(classes, np.uint8), np.empty(classes, np.float32)
     is_valid, total = True, 0.0
     for row in range(begin, end):
@@ -189,20 +187,19 @@ def _fill_rows(  # noqa: PLR0913, PLR0917 -- addresses, in the order of _SIGNATU
         else:
             is_valid &= _read_labels(label_bytes[row], row_labels)
         is_valid &= _pack_keys(bits[row], row_labels, ranks, keys) < INFINITY
-        _find_winners(keys, ends[:edges], ends[edges:], winners)
+        _pass_up(keys, ends[:edges], ends[edges : 2 * edges])
         row_weights[:] = carray(weights, classes, np.float32)
-        is_valid &= _pass_weights_down(winners, inner, row_labels, row_weights)
+        is_valid &= _move_weights(keys, inner, class_by_rank, row_labels, row_weights)
         for start in range(0, classes, _CLASSES_AT_ONCE):
             part = slice(start, start + _CLASSES_AT_ONCE)
             total += _loss_and_gradient(bits[row, part], row_labels[part], row_weights[part], factor, slopes[row, part])
-    carray(losses, end, np.float64)[begin] = total * factor
-    return is_valid
+    return float(total * factor) if is_valid else np.nan
 
 
-_SIGNATURE = "boolean(voidptr, voidptr, boolean, voidptr, voidptr, float32, voidptr, voidptr, int64, int64)"
+_SIGNATURE = "float64(voidptr, voidptr, boolean, voidptr, voidptr, float32, voidptr, int64, int64)"
 
 
 @cache
-def loss_and_gradient() -> Callable[..., bool]:
+def loss_and_gradient() -> Callable[..., float]:
     """Return the compiled `_fill_rows`."""
     return compile_for_c(_fill_rows, _SIGNATURE)

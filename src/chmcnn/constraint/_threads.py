@@ -28,21 +28,26 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pool.cache_clear)  # the threads stay with the parent
 
 
-def all_blocks(check: Callable[[int, int], bool], rows: int, classes: int) -> bool:
-    """Call a function with the first row of each block and the one after it; return whether all calls return True.
+def sum_over_blocks(compute: Callable[[int, int], float], rows: int, classes: int) -> float:
+    """Call a function with the first row of each block and the one after it; return the sum of what the calls return.
 
     It uses as many threads as torch. This thread works too, and does not wait for threads that have not begun, as on a
     busy machine.
     """
     step = max(1, _CELLS // classes)
     if rows <= step:
-        return check(0, rows)
-    blocks = iter(range(0, rows, step))  # shared: each thread takes the next one
+        return compute(0, rows)
+    starts = range(0, rows, step)
+    blocks = iter(starts)  # shared: each thread takes the next one
+    results = dict.fromkeys(starts, 0.0)  # in this order for any number of threads
 
-    def work() -> bool:
-        results = [check(start, min(start + step, rows)) for start in blocks]  # all of them, also after a False
-        return all(results)
+    def work() -> None:
+        for start in blocks:
+            results[start] = compute(start, min(start + step, rows))
 
-    helpers = [_pool().submit(work) for _ in range(min(torch.get_num_threads(), -(-rows // step)) - 1)]
-    results = [work(), *(each.result() for each in helpers if not each.cancel())]
-    return all(results)
+    helpers = [_pool().submit(work) for _ in range(min(torch.get_num_threads(), len(starts)) - 1)]
+    work()
+    for each in helpers:
+        if not each.cancel():
+            each.result()
+    return sum(results.values())

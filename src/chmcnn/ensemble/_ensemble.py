@@ -14,12 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.ensemble import _files
 from chmcnn.ensemble._checks import Checks
-from chmcnn.ensemble._members import Member, checkpoint_folder, fit_members, name_members, prepare
+from chmcnn.ensemble._members import (
+    Member,
+    checkpoint_folder,
+    complete_members,
+    fit_members,
+    list_notices,
+    name_members,
+    prepare,
+)
 from chmcnn.ensemble._presets import choose_members
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import HierarchicalClassifier
+from chmcnn.estimator import HierarchicalClassifier, agree_on_seed
 from chmcnn.settings import ABOVE_ZERO, ENSEMBLES, check, choice
 
 if TYPE_CHECKING:
@@ -48,7 +56,7 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     All members are trained on the same rows, which are preprocessed once. Each scores the validation rows before it is
     trained on them. The weights are those with the best AU(PRC) of the mean of these scores. A member of weight 0 is
-    dropped.
+    dropped, and not trained on all rows.
 
     Parameters
     ----------
@@ -155,6 +163,9 @@ class CoherentEnsemble(HierarchicalClassifier):
             raise ChmcnnError("network_settings are for the network of a preset, but members= replaces the preset.")
         super().resolve(y)
 
+    def _choose_seed(self) -> int:
+        return agree_on_seed(self.random_state)
+
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
         chosen = self._choose_members(train)
         given = None if isinstance(self.weights, str) else check_weights(self.weights, len(chosen))
@@ -164,14 +175,15 @@ class CoherentEnsemble(HierarchicalClassifier):
         if given is not None:
             for member in members:
                 member.optional = False  # the user counts on it
-        notices = fit_members(members, train, valid, self.n_jobs)
-        members = [member for member in members if not member.stepped_aside]
-        shares = self._share(members, valid, notices) if given is None else given
-        weights = self._weigh(members, train, valid, shares)
-        kept = [members[at] for at in np.flatnonzero(weights)]
+        fit_members(members, train, valid, self.n_jobs)
+        able, notices = [member for member in members if not member.stepped_aside], list[str]()
+        shares = self._share(able, valid, notices) if given is None else given
+        weights = self._weigh(able, train, valid, shares)
+        kept = [able[at] for at in np.flatnonzero(weights)]
+        complete_members(kept, self.n_jobs)
         self.members_ = {member.name: member.model for member in kept}
         self.weights_ = dict(zip(self.members_, weights[weights > 0].tolist(), strict=True))
-        self.notice_ = " ".join(notices)
+        self.notice_ = " ".join([*list_notices(members), *notices])
         if self.notice_ and self.verbose:
             sys.stderr.write(f"{self.notice_}\n")
         return None if valid is None else partial(self._average_validation, kept, len(valid))

@@ -19,7 +19,7 @@ from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from chmcnn._typing import ScoresLike
     from chmcnn.training import Rows
@@ -89,26 +89,34 @@ def prepare(member: Member, given: Mapping[str, Any]) -> Member:
     return Member(member.name, model, member.optional)
 
 
-def fit_members(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> list[str]:
-    """Train all members, and return their notices."""
-    _fit_in_parallel(members, train, valid, jobs)
+def fit_members(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> None:
+    """Train all members up to their scores of the validation rows."""
+    _run_in_parallel(partial(_fit, train=train, valid=valid), members, jobs)
+
+
+def complete_members(members: Sequence[Member], jobs: int | None) -> None:
+    """Train some members to the end."""
+    _run_in_parallel(lambda member: member.model.learn_rest(), members, jobs)
+
+
+def list_notices(members: Sequence[Member]) -> list[str]:
+    """Return what the members have to say."""
     said = [(member.name, member.stepped_aside or getattr(member.model, "notice_", "")) for member in members]
     return [f"{name}: {notice}" for name, notice in said if notice]
 
 
-def _fit_in_parallel(members: Sequence[Member], train: Rows, valid: Rows | None, jobs: int | None) -> None:
-    """Train all members, some at once. Networks take turns: they share torch's random numbers."""
+def _run_in_parallel(run: Callable[[Member], None], members: Sequence[Member], jobs: int | None) -> None:
+    """Do something with all members, some at once. Networks take turns: they share torch's random numbers."""
     in_turn = [member for member in members if _needs_turn(member.model)]
     lanes = [in_turn, *([member] for member in members if member not in in_turn)]
     lanes = [lane for lane in lanes if lane]
     threads = torch.get_num_threads()
     workers = max(1, min(threads if jobs is None else jobs, len(lanes)))
-    fit = partial(_fit_in_turn, train=train, valid=valid)
     if workers == 1:
-        fit([member for lane in lanes for member in lane])
+        _run_in_turn(run, [member for lane in lanes for member in lane])
         return
     with limit_threads(max(1, threads // workers)), ThreadPoolExecutor(workers) as executor:
-        for lane in [executor.submit(fit, lane) for lane in lanes]:
+        for lane in [executor.submit(_run_in_turn, run, lane) for lane in lanes]:
             lane.result()
 
 
@@ -117,10 +125,10 @@ def _needs_turn(model: HierarchicalClassifier) -> bool:
     return isinstance(model, NeuralClassifier) or not type(model).__module__.startswith("chmcnn.")
 
 
-def _fit_in_turn(members: Sequence[Member], train: Rows, valid: Rows | None) -> None:
+def _run_in_turn(run: Callable[[Member], None], members: Sequence[Member]) -> None:
     for member in members:
         try:
-            member.scores = _fit(member, train, valid)
+            run(member)
         except ChmcnnError as error:
             if not member.optional:
                 raise _blame(member, str(error)) from error
@@ -141,17 +149,14 @@ def _blame(member: Member, reason: str) -> ChmcnnError:
     return ChmcnnError(f"The member {member.name!r} ({type(member.model).__name__}) failed: {reason}")
 
 
-def _fit(member: Member, train: Rows, valid: Rows | None) -> ScoresLike | None:
-    """Train a member, and return its scores of the validation rows by a model that was not trained on them."""
-    if valid is None:
-        member.model.fit_scored(train.features, train.y)
-        return None
-    scores = member.model.fit_scored(train.features, train.y, (valid.features, valid.y))
-    if scores is not None:
-        return scores
-    before: HierarchicalClassifier = clone(member.model).set_params(validation=0.0)
-    before.fit_scored(train.features, train.y)
-    return before.predict_proba(valid.features)
+def _fit(member: Member, train: Rows, valid: Rows | None) -> None:
+    """Train a member, and keep its scores of the validation rows by a model that was not trained on them."""
+    validation_data = None if valid is None else (valid.features, valid.y)
+    member.scores = member.model.fit_scored(train.features, train.y, validation_data)
+    if valid is not None and member.scores is None:
+        before: HierarchicalClassifier = clone(member.model).set_params(validation=0.0)
+        before.fit_scored(train.features, train.y)
+        member.scores = before.predict_proba(valid.features)
 
 
 def checkpoint_folder(folder: str | Path | None, member: Member) -> Path | None:

@@ -27,16 +27,19 @@ class Context:
     command
         Command that the user typed, for the record.
     jobs
-        Number of processes, by default one for each core; or any `concurrent.futures.Executor`.
+        Number of runs at once, by default one for each core, or for each worker of the executor.
     quiet
         Show no progress and no notices on standard error.
+    executor
+        Any `concurrent.futures.Executor`, in place of processes of this machine.
     """
 
     folder: Path
     data_dir: Path | None = None
     command: str = ""
-    jobs: int | Executor | None = None
+    jobs: int | None = None
     quiet: bool = True
+    executor: Executor | None = None
 
     @contextmanager
     def show_progress(self) -> Iterator[Callable[[int, int], object]]:

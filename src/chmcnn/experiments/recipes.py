@@ -92,7 +92,7 @@ def run(context: Context, benchmark: Benchmark, systems: Sequence[str]) -> dict[
         context.notify(f"Skipping {name}: {reason}")
     planned = _plan_runs(sources, benchmark, systems)
     with ComparisonDisplay(systems, len(planned), quiet=context.quiet) as progress:
-        execution = comparison.Execution(context.jobs, context.command, progress)
+        execution = comparison.Execution(context.jobs, context.command, progress, context.executor)
         runs = [run for _, run in comparison.iterate_results(planned, context.folder / "runs", execution)]
     for run in runs:
         if run.figures is None:
@@ -171,7 +171,7 @@ def commands(table: pd.DataFrame) -> str:
     >>> commands(pd.DataFrame({"command": ["chmcnn reproduce table2 --jobs 2", "chmcnn reproduce table2 --quiet"]}))
     'chmcnn reproduce table2'
     """
-    idle = re.compile(r" (--jobs \S+|--quiet|-q|--json)(?= |$)")
+    idle = re.compile(r" (--jobs \S+|--cluster \S+|--quiet|-q|--json)(?= |$)")
     return "; ".join(dict.fromkeys(idle.sub("", command) for command in table["command"]))
 
 

@@ -42,7 +42,7 @@ def as_positions(edges: ArrayLike, names: tuple[str, ...]) -> NDArray[np.int64]:
         pairs = np.asarray(edges)
     except ValueError:
         raise HierarchyError("Edges have different lengths; expected pairs of positions, parent and child.") from None
-    if pairs.size == 0:
+    if pairs.shape in {(0,), (0, 2)}:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise HierarchyError(

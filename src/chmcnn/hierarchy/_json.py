@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from chmcnn._io import strict_json
 from chmcnn.errors import HierarchyError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def dump(classes: Sequence[str], edges: Sequence[Sequence[int]], titles: Mapping
 def parse(text: str) -> tuple[list[str], list[list[int]], dict[str, str] | None]:
     """Return classes, edges and titles, as they are in the text."""
     try:
-        content = json.loads(text)
+        content = strict_json.loads(text)
     except (TypeError, ValueError) as error:
         raise HierarchyError(f"The text of the hierarchy is not valid JSON: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NONE: Mapping[str, str] = MappingProxyType({})
 """No titles."""
-_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-"""Spaces, line ends, and characters that would control a terminal."""
+_CONTROL = re.compile(rf"[\s\ud800-\udfff{_wording.CONTROL}]+")
+"""Spaces, line ends, halves of characters, and characters that would control a terminal."""
 
 
 def as_titles(titles: Mapping[str, str] | None, positions: Mapping[str, int]) -> Mapping[str, str]:

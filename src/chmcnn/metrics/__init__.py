@@ -25,14 +25,15 @@ from chmcnn.metrics.measures import (
     find_measures,
     list_stored,
 )
-from chmcnn.metrics.ranking import Curve, auprc, cmap, points_by_class, precision_recall_curve
-from chmcnn.metrics.risks import back_off_error, missed_share, wrong_share
+from chmcnn.metrics.ranking import Curve, auprc, cmap, divided_auprc, points_by_class, precision_recall_curve
+from chmcnn.metrics.risks import AnswerRisks, answer_risks, back_off_error, missed_share, wrong_share
 from chmcnn.metrics.sets import PrecisionRecallF, exact_match, hamming, hierarchical, jaccard
 
 __all__ = [
     "CELLS_IN_MEMORY",
     "MEASURES",
     "MEASURE_NAMES",
+    "AnswerRisks",
     "Best",
     "Curve",
     "Interval",
@@ -43,6 +44,7 @@ __all__ = [
     "Reliability",
     "Sweep",
     "ViolationCount",
+    "answer_risks",
     "auprc",
     "back_off_error",
     "bootstrap",
@@ -51,6 +53,7 @@ __all__ = [
     "calibration_error",
     "cmap",
     "count_by_score",
+    "divided_auprc",
     "exact_match",
     "find_measure",
     "find_measures",

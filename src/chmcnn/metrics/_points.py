@@ -7,7 +7,8 @@ into blocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chmcnn.metrics._pairs import Pairs
+
+
+Exchange: TypeAlias = Callable[["NDArray[Any]"], "NDArray[Any]"]
+"""Makes one array of those of all processes."""
 
 
 class Points(NamedTuple):
@@ -36,6 +41,21 @@ def count_together(pairs: Pairs, *, ties: bool = False) -> Points:
     counted = _count(labels[first], pairs, apart=False, ties=ties)
     cells = pairs.truth.shape[0] * pairs.truth.shape[1]
     return _descend(labels[first], len(labels) - first, cells - counted.under, cells - counted.up_to, counted.below)
+
+
+def count_divided(pairs: Pairs, join: Exchange, add: Exchange) -> Points:
+    """Count as `count_together` does without ties, where each of several processes has some of the rows.
+
+    ``join`` concatenates the arrays of all processes, and ``add`` adds them up: they exchange the scores of labels and
+    counts, and no other scores.
+    """
+    labels = np.sort(join(_collect(pairs, apart=False)))
+    first = _find_first(labels)
+    counted = _count(labels[first], pairs, apart=False, ties=False)
+    cells = add(np.array([pairs.truth.shape[0] * pairs.truth.shape[1]]))
+    return _descend(
+        labels[first], len(labels) - first, cells - add(counted.under), cells - counted.up_to, counted.below
+    )
 
 
 def count_apart(pairs: Pairs, *, ties: bool = False) -> Iterator[tuple[int, Points]]:

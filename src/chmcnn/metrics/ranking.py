@@ -10,12 +10,13 @@ import numpy as np
 from chmcnn.errors import ScoreError
 from chmcnn.metrics._inputs import require_rereadable
 from chmcnn.metrics._pairs import pair_scores
-from chmcnn.metrics._points import Points, count_apart, count_together
+from chmcnn.metrics._points import Points, count_apart, count_divided, count_together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import LabelsLike, ScoresLike
+    from chmcnn.metrics._points import Exchange
 
 Average = Literal["micro", "macro", "weighted"]
 
@@ -94,6 +95,27 @@ def auprc(
         return areas
     sizes = np.bincount(pairs.truth.indices, minlength=len(areas))
     return _mean(areas, sizes if average == "weighted" else np.minimum(sizes, 1))
+
+
+def divided_auprc(
+    Y: LabelsLike, scores: ScoresLike, *, join: Exchange, add: Exchange, classes: ArrayLike | None = None
+) -> float:
+    """AU(PRC) of the rows of several processes: the same number in all of them as that of all rows in one.
+
+    Parameters
+    ----------
+    Y, scores, classes
+        Some of the rows, as for `auprc`.
+    join, add
+        Functions of an array that return the arrays of all processes as one, and their sum.
+
+    Examples
+    --------
+    >>> divided_auprc([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]], join=lambda array: array, add=lambda array: array)
+    0.8333333333333333
+    """
+    require_rereadable(scores)
+    return _average_precision(count_divided(pair_scores(Y, scores, classes), join, add))
 
 
 def cmap(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> float:

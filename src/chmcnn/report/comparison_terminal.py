@@ -9,9 +9,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.table import Table
 
+from chmcnn._wording import escape_markup, make_printable
 from chmcnn.metrics import MEASURES
 from chmcnn.report.live import LiveDisplay, time_left
 
@@ -48,7 +48,7 @@ class ComparisonDisplay(LiveDisplay):
         table = Table("system", "results", f"mean {self._measure.title} so far", box=None)
         for name, scores in self._scores.items():
             failed = f", {self._failed[name]} without" if self._failed[name] else ""
-            table.add_row(escape(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
+            table.add_row(escape_markup(name), f"{len(scores)}{failed}", f"{fmean(scores):.3f}" if scores else "-")
         elapsed = time.monotonic() - self._start
         remaining = time_left(elapsed, self._fresh, self._total - self._done)
         return Group(f"{self._done} of {self._total} done in {timedelta(seconds=round(elapsed))}{remaining}", table)
@@ -63,7 +63,8 @@ def print_comparison(comparison: Comparison) -> None:
     console.print("Mean cost, and violations before the scores are made coherent:")
     console.print(_costs(comparison))
     for (dataset, system), reason in comparison.reasons.items():
-        console.print(f"{system} has no result on {dataset}: {reason}", markup=False, highlight=False)
+        line = make_printable(f"{system} has no result on {dataset}: {reason}")
+        console.print(line, markup=False, highlight=False)
     for note in comparison.notes:
         console.print(note, markup=False, highlight=False)
 
@@ -119,7 +120,7 @@ def _rank(comparison: Comparison, system: str) -> ScoreCell:
 
 def _scores(comparison: Comparison) -> Table:
     header, *rows = [
-        [f"[bold]{escape(cell.text)}[/bold]" if cell.best else escape(cell.text) for cell in row]
+        [f"[bold]{escape_markup(cell.text)}[/bold]" if cell.best else escape_markup(cell.text) for cell in row]
         for row in score_rows(comparison)
     ]
     table = Table(*header)
@@ -131,7 +132,7 @@ def _scores(comparison: Comparison) -> Table:
 def _costs(comparison: Comparison) -> Table:
     table = Table("system", "training", "prediction", "memory", "parameters", "violations")
     for row in comparison.costs.to_dict("records"):
-        table.add_row(escape(row["system"]), *format_costs(row))
+        table.add_row(escape_markup(row["system"]), *format_costs(row))
     return table
 
 

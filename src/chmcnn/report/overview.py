@@ -86,7 +86,7 @@ def draw(shown: Overview) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=(2.1, 1))
     _draw_hierarchy(left, shown)
     _draw_sizes(right, shown.sizes[shown.counted])
-    figure.suptitle(shown.title, fontsize=13, fontweight="bold")
+    figure.suptitle(_wording.make_printable(shown.title), fontsize=13, fontweight="bold")
     return figure
 
 
@@ -120,7 +120,7 @@ def _draw_hierarchy(axis: Axes, shown: Overview) -> None:
     bar = figure.colorbar(drawn, ax=axis, label="rows of the class", shrink=0.7, aspect=30, pad=0.01, format="{x:,.0f}")
     bar.ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
     if crowd <= NAMED_AT_MOST:
-        _name(axis, map(hierarchy.title, hierarchy), places)
+        _name(axis, (_wording.make_printable(hierarchy.title(name)) for name in hierarchy), places)
     axis.set_title(repr(hierarchy).removeprefix("Hierarchy(").removesuffix(")"), fontsize=11)
     axis.set(xticks=[], yticks=range(-hierarchy.depth, 1), ylabel="level", xlim=(-0.05, 1.05))
     axis.set_yticklabels([str(level) for level in range(hierarchy.depth, -1, -1)])

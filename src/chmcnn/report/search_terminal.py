@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from chmcnn import _wording
@@ -49,9 +48,12 @@ def print_search(result: SearchResult) -> None:
     """Print the best trials, and how the others ended."""
     console = Console()
     header, rows = best_rows(result)
-    table = Table(*map(escape, header), title=escape(f"{result.title}: best trials by validation AU(PRC)"))
+    table = Table(
+        *map(_wording.escape_markup, header),
+        title=_wording.escape_markup(f"{result.title}: best trials by validation AU(PRC)"),
+    )
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(_wording.escape_markup, row))
     console.print(table)
     console.print(summarise_states(result), markup=False, highlight=False)
     for reason, number in failure_reasons(result).items():

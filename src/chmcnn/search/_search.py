@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
+from chmcnn._io.files import require_writable
 from chmcnn.comparison import Split
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import APPENDIX, Space
@@ -146,13 +147,14 @@ class Progress(NamedTuple):
     best: float  # NaN where no trial is finished
 
 
-def search(
+def search(  # noqa: PLR0913 -- most by name, with a default
     data: Dataset | Table,
     plan: SearchPlan,
     folder: Path,
     *,
     title: str = "",
-    jobs: int | Executor = 1,
+    jobs: int | None = None,
+    executor: Executor | None = None,
     storage: str | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> SearchResult:
@@ -173,8 +175,12 @@ def search(
     title
         Name of the data.
     jobs
-        Number of processes; each has its share of the cores. 1 is this process, and 0 runs no trial and only returns
-        the result so far. Or any `concurrent.futures.Executor`, which stays open.
+        Number of trials at once: in this process by default, or in several processes, which share the cores. 0 runs no
+        trial and only returns the result so far.
+    executor
+        Trains in place of processes of this machine: any `concurrent.futures.Executor`, such as a
+        `chmcnn.cluster.ClusterExecutor`; by default as many trials at once as it has workers. It stays open, and its
+        workers need no access to the folder or the storage.
     storage
         Shared by several machines, in place of ``study.db``: the URL of a database that Optuna supports, such as
         ``postgresql://...``, whose driver must be installed, or a file on a shared disk. Processes with different
@@ -199,7 +205,7 @@ def search(
     notify = progress or (lambda _: None)
     with spec.open_study() as study:
         try:
-            run_trials(spec, study, jobs, lambda: notify(_measure_progress(study)))
+            run_trials(spec, study, jobs, executor, lambda: notify(_measure_progress(study)))
         finally:
             study.write_best()
         return _summarise(study, spec.title)
@@ -219,6 +225,7 @@ def prepare(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain_unwritable(folder, error) from None
+    require_writable(folder / "best.json")
 
 
 def _measure_progress(study: Study) -> Progress:

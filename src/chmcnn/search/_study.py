@@ -1,7 +1,7 @@
 """The trials of a search, stored by Optuna: which process takes which, and what happens to interrupted ones.
 
-All decisions are made under the lock of the folder. A process that takes trials holds a lock of its own while it lives:
-the lock shows immediately, without a timeout, that the process of a trial is gone.
+All decisions are made under the lock of the folder. A command that takes trials holds a lock of its own while it lives:
+the lock shows immediately, without a timeout, that the command of a trial is gone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import filelock
 import numpy as np
@@ -27,7 +27,7 @@ from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -77,7 +77,7 @@ class Study:
             trials = self.trials()
             # A trial waits if a process was killed inside this block.
             waiting = any(trial.state == TrialState.WAITING for trial in trials)
-            if not waiting and not any(map(self._restart, self._find_dead(trials))):
+            if not waiting and not any(map(self._restart_dead, self._find_dead(trials))):
                 if self._count_missing(trials) <= 0:
                     return None
                 taken = _collect_keys(trials)
@@ -100,12 +100,23 @@ class Study:
             self.study.tell(trial, score if state == TrialState.COMPLETE else None, state)
             self.write_best()
 
+    def restart(self, trial: Trial | FrozenTrial) -> bool:
+        """End a trial whose process is gone, and let it start again, unless that was done too often."""
+        with self._lock_study():
+            return self._restart(trial)
+
     def find_same(self, trial: Trial) -> FrozenTrial | None:
         """Return an ended trial with the same settings, or None."""
         ended = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
         return next((other for other in ended if other.params == trial.params), None)
 
     # Looking at trials
+
+    def find_rivals(self) -> Rivals | None:
+        """Return what a worker needs to prune a trial; None if it must not, or there are too few trials."""
+        finished = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        prunes = not isinstance(self.study.pruner, optuna.pruners.NopPruner) and len(finished) >= _REFERENCES
+        return Rivals(self.study.pruner, tuple(finished)) if prunes else None
 
     def trials(self) -> list[FrozenTrial]:
         """Return all trials that count: not those that were restarted as another one."""
@@ -148,10 +159,13 @@ class Study:
         """Fix the next trial; Optuna chooses what the point leaves open."""
         self.study.enqueue_trial(dict(point), {"worker": self.worker, **facts})
 
-    def _restart(self, dead: FrozenTrial) -> bool:
-        """End a trial whose process is gone, and start it again unless that was done too often."""
-        self.study.tell(dead.number, state=TrialState.FAIL)
+    def _restart_dead(self, dead: FrozenTrial) -> bool:
+        """Restart a trial of a command that is gone."""
         self._worker_lock(dead).unlink(missing_ok=True)
+        return self._restart(dead)
+
+    def _restart(self, dead: Trial | FrozenTrial) -> bool:
+        self.study.tell(dead.number, state=TrialState.FAIL)
         starts = int(dead.user_attrs.get("begun", 1))
         if starts < MAX_STARTS:
             self._enqueue(dead.params, again=dead.number, begun=starts + 1)
@@ -182,6 +196,26 @@ class Study:
 
     def _lock_path(self, name: str) -> Path:
         return self.folder / _LOCKS / f"{name}.lock"
+
+
+class Rivals(NamedTuple):
+    """Finished trials that a worker compares a trial with, without the database that they are in."""
+
+    pruner: optuna.pruners.BasePruner
+    finished: tuple[FrozenTrial, ...]
+
+    def compare(self) -> Callable[[int, float], bool]:
+        """Return a function that takes the number of an epoch and its score, and says whether to prune the trial."""
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        study = optuna.create_study(pruner=self.pruner, direction="maximize")  # in memory
+        study.add_trials(self.finished)
+        trial = study.ask()
+
+        def is_worse(epoch: int, score: float) -> bool:
+            trial.report(score, epoch)
+            return trial.should_prune()
+
+        return is_worse
 
 
 def is_search_folder(folder: Path) -> bool:

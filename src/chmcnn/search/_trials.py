@@ -1,35 +1,45 @@
-"""The trials of a search: taken one after the other and trained, in this process or by an executor."""
+"""The trials of a search: asked for and told here, and trained by an executor, which needs no database."""
 
 from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import Executor
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from chmcnn._workers import KilledError, iterate_completed, limit_threads, open_executor, share_cores
+from chmcnn._workers import (
+    InlineExecutor,
+    KilledError,
+    Workers,
+    iterate_completed,
+    limit_threads,
+    open_workers,
+    share_cores,
+)
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.comparison import PRELOAD, compute_digest
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor, Future
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from optuna.trial import Trial
 
+    from chmcnn._typing import JSONValue
     from chmcnn.comparison import Split
     from chmcnn.search._search import SearchPlan
-    from chmcnn.search._study import Study
+    from chmcnn.search._study import Rivals, Study
     from chmcnn.training import Epoch
 
     Notify = Callable[[], object]
 
 
 class SearchSpec(NamedTuple):
-    """What a worker process needs for a search."""
+    """What is searched, and where its trials are stored."""
 
     split: Split
     plan: SearchPlan
@@ -45,83 +55,101 @@ class SearchSpec(NamedTuple):
         return open_study(self, compute_digest(rows))
 
 
-def run_trials(spec: SearchSpec, study: Study, jobs: int | Executor, notify: Notify) -> None:
-    """Run trials, in this process or in others, until there are enough."""
-    while jobs:
+class Trained(NamedTuple):
+    """What a worker says about a trial."""
+
+    scores: dict[int, float]  # of each epoch
+    best: float | None = None  # None if it was pruned or failed
+    pruned: bool = False
+    reason: str = ""  # of a failure
+
+
+def run_trials(spec: SearchSpec, study: Study, jobs: int | None, executor: Executor | None, notify: Notify) -> None:
+    """Run trials, in this process or by others, until there are enough."""
+    while jobs != 0:
         pending = study.count_open()
         notify()
-        if pending and jobs == 1:
-            _run_open_trials(spec, study, share_cores(1), notify)
-        elif pending:
-            _run_workers(spec, study, jobs, pending, notify)
+        if pending:
+            with study.hold_worker_lock(), _open_workers(jobs, executor, pending) as workers:
+                _run_open_trials(spec, study, workers, notify)
         elif study.has_running():
             time.sleep(1)  # another command runs the last trials; if it is killed, this one takes them
         else:
             return
 
 
-def _run_workers(spec: SearchSpec, study: Study, jobs: int | Executor, pending: int, notify: Notify) -> None:
-    """Let processes run trials until all have ended; some may be killed, as long as trials are started."""
-    before = study.states()
-    workers = pending if isinstance(jobs, Executor) else min(jobs, pending)  # a late worker may find no trial left
-    killed = []
-    with open_executor(jobs, workers, PRELOAD) as (executor, threads):
-        calls = [partial(_run_worker, spec, threads)] * workers
-        for _, future in iterate_completed(executor, calls, on_idle=notify):
-            try:
-                future.result()
-            except KilledError as error:
-                killed.append(error)
-    if len(killed) == workers and study.states() == before:
-        raise ChmcnnError(f"No process started a trial: {killed[0]}. Run fewer processes at once.")
+def _open_workers(jobs: int | None, executor: Executor | None, pending: int) -> AbstractContextManager[Workers]:
+    if executor is None and jobs in (None, 1):
+        return nullcontext(Workers(InlineExecutor(), share_cores(1)))
+    return open_workers(jobs, executor, tasks=pending, preload=PRELOAD)
 
 
-def _run_worker(spec: SearchSpec, threads: int | None) -> None:
-    """Run trials in a process of its own."""
-    with spec.open_study() as study:
-        _run_open_trials(spec, study, threads, lambda: None)
-
-
-def _run_open_trials(spec: SearchSpec, study: Study, threads: int | None, notify: Notify) -> None:
+def _run_open_trials(spec: SearchSpec, study: Study, workers: Workers, notify: Notify) -> None:
     """Take and run trials until none is left."""
-    with study.hold_worker_lock(), limit_threads(threads):
+    train = partial(train_trial, spec.split, device=spec.plan.device, seed=spec.plan.seed, threads=workers.threads)
+
+    def take() -> tuple[Trial, Future[Trained]] | None:
         while (trial := study.take()) is not None:
             same = study.find_same(trial)
             if same is None:
-                _run_trial(spec, study, trial)
-            else:
-                pruned = same.state.name == "PRUNED"
-                study.finish(trial, same.value, pruned=pruned, reason=f"same settings as trial {same.number}")
+                settings = trial.user_attrs["settings"]
+                return trial, workers.executor.submit(train, settings, study.find_rivals())
+            pruned = same.state.name == "PRUNED"
+            study.finish(trial, same.value, pruned=pruned, reason=f"same settings as trial {same.number}")
             notify()
+        return None
+
+    for trial, future in iterate_completed(take, workers.limit, on_idle=notify):
+        try:
+            trained = future.result()
+        except KilledError:
+            study.restart(trial)
+        else:
+            for number, score in trained.scores.items():
+                trial.report(score, number)
+            study.finish(trial, trained.best, pruned=trained.pruned, reason=trained.reason)
+        notify()
 
 
-def _run_trial(spec: SearchSpec, study: Study, trial: Trial) -> None:
+def train_trial(
+    split: Split,
+    settings: Mapping[str, JSONValue],
+    rivals: Rivals | None,
+    *,
+    device: str,
+    seed: int,
+    threads: int | None,
+) -> Trained:
     """Train with the settings of a trial; an error is a result too."""
-    from optuna import TrialPruned
+    scores: dict[int, float] = {}
+    is_worse = None if rivals is None else rivals.compare()
 
     def watch(epoch: Epoch) -> None:
         if math.isnan(epoch.score):
             raise ChmcnnError("No rows to validate on: the validation share is 0, or they have no class.")
-        trial.report(epoch.score, epoch.number)
-        if trial.should_prune():
-            raise TrialPruned
+        scores[epoch.number] = epoch.score
+        if is_worse and is_worse(epoch.number, epoch.score):
+            raise _PrunedError
 
-    split, plan = spec.split, spec.plan
     model = CHMCNNClassifier(
         split.train.hierarchy,
-        **trial.user_attrs["settings"] | {"refit": False},
+        **dict(settings) | {"refit": False},
         evaluated=split.evaluated,
-        device=plan.device,
-        random_state=plan.seed,
+        device=device,
+        random_state=seed,
         verbose=watch,
     )
     try:
-        split.fit(model)
-    except TrialPruned:
-        study.finish(trial, None, pruned=True)
+        with limit_threads(threads):
+            split.fit(model)
+    except _PrunedError:
+        return Trained(scores, pruned=True)
     except ChmcnnError as error:
-        study.finish(trial, None, reason=str(error))
+        return Trained(scores, reason=str(error))
     except Exception as error:  # noqa: BLE001 -- such as too little memory: other settings may work
-        study.finish(trial, None, reason=f"{type(error).__name__}: {error}")
-    else:
-        study.finish(trial, model.best_score_)
+        return Trained(scores, reason=f"{type(error).__name__}: {error}")
+    return Trained(scores, model.best_score_)
+
+
+class _PrunedError(Exception):
+    """Ends the training of a trial that is worse than others."""

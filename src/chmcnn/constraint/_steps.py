@@ -1,0 +1,79 @@
+"""The edges of a hierarchy as sparse matrices, for a product that takes maxima instead of sums.
+
+A step completes the classes of one level or several. Each of them has a row in its matrix, whose entries are the class
+itself and those below it, down to the classes that earlier steps have completed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from chmcnn.constraint._indexed import IndexedHierarchy
+
+_MORE_PAIRS = 256
+"""Pairs of a class and a descendant that take as long as one more step, for 64 rows."""
+
+
+class Step(NamedTuple):
+    """Classes, and a matrix (classes of the step, all classes)."""
+
+    parents: NDArray[np.int64]
+    matrix: csr_array
+
+
+_cache: WeakKeyDictionary[IndexedHierarchy, list[tuple[NDArray[np.int64], Tensor]]] = WeakKeyDictionary()
+"""Not in the hierarchy itself: torch cannot copy sparse tensors with a module."""
+
+
+def find_steps(hierarchy: IndexedHierarchy) -> list[tuple[NDArray[np.int64], Tensor]]:
+    """Return the classes and the matrix of each step, the deepest first, built once."""
+    if hierarchy not in _cache:
+        with torch.inference_mode(mode=False):  # also used later, with gradients
+            _cache[hierarchy] = [(step.parents, to_sparse_tensor(step.matrix)) for step in _build(hierarchy)]
+    return _cache[hierarchy]
+
+
+def _build(hierarchy: IndexedHierarchy) -> list[Step]:
+    from scipy.sparse import csr_array
+
+    parents, children = hierarchy.arrays["edge_parents"], hierarchy.arrays["edge_children"]
+    own = np.arange(len(hierarchy.classes))
+    ends = np.concatenate((parents, own)), np.concatenate((children, own))
+    matrix = csr_array((np.ones(len(ends[0])), ends), shape=(len(own), len(own)))
+    steps: list[Step] = []
+    for level in map(np.unique, np.split(parents, np.cumsum(hierarchy.level_sizes)[:-1])):
+        step = Step(level, matrix[level])
+        joined = _join(steps[-1], step) if steps else None
+        steps[len(steps) - bool(joined) :] = [joined or step]
+    return steps
+
+
+def _join(lower: Step, upper: Step) -> Step | None:
+    """Return one step that does what two do, or None if that would take longer."""
+    from scipy.sparse import vstack
+
+    matrix = upper.matrix + upper.matrix[:, lower.parents] @ lower.matrix
+    if matrix.nnz - upper.matrix.nnz > _MORE_PAIRS:
+        return None
+    matrix.data[:] = 1  # not the number of ways from a class to another
+    return Step(np.concatenate((lower.parents, upper.parents)), vstack((lower.matrix, matrix), format="csr"))
+
+
+def to_sparse_tensor(matrix: csr_array) -> Tensor:
+    """Return a sparse matrix as a CSR tensor, such as the input of `chmcnn.nn.SparseMLP`."""
+    offsets, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+        return torch.sparse_csr_tensor(
+            offsets, columns, torch.from_numpy(matrix.data), matrix.shape, check_invariants=False
+        )

@@ -1,0 +1,40 @@
+"""The hierarchy as sparse matrices, for the loss without numba."""
+
+import copy
+from itertools import pairwise
+
+import pytest
+import torch
+
+from chmcnn import Hierarchy
+from chmcnn.constraint import _steps
+from chmcnn.constraint._delegates import highest_scores_by_level
+from chmcnn.constraint._indexed import IndexedHierarchy
+from chmcnn.datasets.synthetic import random_hierarchy
+from chmcnn.nn import MCLoss
+
+
+@pytest.mark.parametrize("more_pairs", [-1, 20, 10_000])
+def test_steps_of_any_length_complete_all_classes(monkeypatch: pytest.MonkeyPatch, more_pairs: int) -> None:
+    monkeypatch.setattr(_steps, "_MORE_PAIRS", more_pairs)
+    indexed = IndexedHierarchy(random_hierarchy(200, edges=320, depth=8))
+    scores = torch.rand(3, 200, dtype=torch.float64)
+    values = scores.t().contiguous()
+    for parents, matrix in _steps.find_steps(indexed):
+        values[parents] = torch.sparse.mm(matrix, values, "amax")
+    assert torch.equal(values.t(), highest_scores_by_level(scores, indexed))
+
+
+def test_a_long_chain_takes_few_steps() -> None:
+    names = [f"{depth:03}" for depth in range(400)]
+    indexed = IndexedHierarchy(Hierarchy.from_edges(pairwise(names)))
+    assert len(indexed.level_sizes) == 399
+    assert len(_steps.find_steps(indexed)) == 2
+
+
+def test_a_loss_can_be_copied_after_its_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chmcnn.constraint._delegates._kernel", None)
+    loss = MCLoss(random_hierarchy(20, depth=3))
+    logits, y = torch.randn(2, 20), torch.zeros(2, 20)
+    assert copy.deepcopy(loss)(logits, y) == loss(logits, y)
+    assert copy.deepcopy(loss)(logits, y) == loss(logits, y)
