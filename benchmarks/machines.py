@@ -1,13 +1,15 @@
 """A Dask scheduler and workers of this machine, each a process with a folder of its own, on the loopback interface."""
 
-import socket
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+_FILE = "scheduler.json"
 SECONDS = 300
 """Most time to wait for a process to start or to end."""
 
@@ -22,18 +24,22 @@ class Machines:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._port, self.workers = folder, _find_port(), list[subprocess.Popen[bytes]]()
-        self.address = f"tcp://127.0.0.1:{self._port}"
-        self.scheduler = self._start("scheduler", "scheduler", "--port", str(self._port))
+        self.folder, self.address, self.workers = folder, "", list[subprocess.Popen[bytes]]()
+        self.scheduler = self._start("scheduler", "scheduler", "--port", "0", "--scheduler-file", _FILE)
 
     def __enter__(self) -> Self:
-        """Wait for the scheduler."""
+        """Wait for the scheduler, which chooses a free port."""
         try:
-            wait_until(lambda: _answers(self._port))
+            wait_until(self._find_address)
         except TimeoutError:
             self.__exit__()
             raise
         return self
+
+    def _find_address(self) -> str:
+        with suppress(FileNotFoundError, ValueError):  # there is no file yet, or a part of it
+            self.address = json.loads((self.folder / "scheduler" / _FILE).read_text(encoding="utf-8"))["address"]
+        return self.address
 
     def __exit__(self, *_: object) -> None:
         """Kill all processes."""
@@ -64,14 +70,3 @@ def wait_until(is_true: Callable[[], object]) -> None:
             return
         time.sleep(0.05)
     raise TimeoutError
-
-
-def _find_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0

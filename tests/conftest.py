@@ -1,20 +1,29 @@
+"""What all tests share. Heavy imports are in functions: the process that hands the tests out to others needs none."""
+
+from __future__ import annotations
+
+import functools
 import multiprocessing
 import os
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
-import torch
-from benchmarks import shapes
+from hypothesis import HealthCheck, settings
 
-from chmcnn import Hierarchy
-from chmcnn.comparison import PRELOAD
-from chmcnn.constraint import _delegates
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
-# The first test that starts a process decides what the server of processes has imported for all others.
-if "forkserver" in multiprocessing.get_all_start_methods():
-    multiprocessing.get_context("forkserver").set_forkserver_preload(list(PRELOAD))
+    from chmcnn import Hierarchy
+
+# The same examples every time, however busy the machine is; --hypothesis-profile=chance draws others.
+_ANY_MACHINE = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.register_profile("chance", _ANY_MACHINE)
+settings.register_profile("tests", _ANY_MACHINE, derandomize=True)
+settings.load_profile("tests")
 
 _HEAD = """@RELATION small
 @ATTRIBUTE size numeric
@@ -31,6 +40,14 @@ _ROWS = {
 }
 
 
+def pytest_collection_modifyitems() -> None:
+    """Choose what the server of processes has imported, before any test starts it for all others."""
+    from chmcnn.comparison import PRELOAD
+
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        multiprocessing.get_context("forkserver").set_forkserver_preload(list(PRELOAD))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_waiting_for_the_disk() -> Iterator[None]:
     with mock.patch.object(os, "fsync"):
@@ -39,12 +56,25 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _same_random_numbers_every_time() -> None:
+    import torch
+
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def one_table_of_operators() -> Iterator[None]:
+    """Let torch read its table of ONNX operators once, and not in each export, where this takes half the time."""
+    from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+    with mock.patch.object(ONNXRegistry, "from_torchlib", functools.cache(ONNXRegistry.from_torchlib)):
+        yield
 
 
 @pytest.fixture(params=["compiled", "torch"])
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the test on the compiled loop, and on torch alone."""
+    from chmcnn.constraint import _delegates
+
     if request.param == "torch":
         monkeypatch.setattr("chmcnn.constraint._delegates._kernel", None)
     else:
@@ -55,6 +85,8 @@ def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 @pytest.fixture(scope="session")
 def gene_ontology() -> Hierarchy:
     """The hierarchy of cellcycle_GO, where the benchmark's files are at hand."""
+    from benchmarks import shapes
+
     hierarchy, origin = shapes.load("GO")
     if origin != "real":
         pytest.skip("the files of the benchmark are not there")

@@ -12,15 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.machines import wait_until
 
 from chmcnn._workers import KilledError, ProcessExecutor
 
 FOREVER = "import pathlib, time\nwhile True: pathlib.Path({!r}).touch(); time.sleep(0.05)"
-
-
-def wait_for(mark: Path) -> None:
-    while not mark.exists():
-        time.sleep(0.05)
 
 
 def is_touched(mark: Path) -> bool:
@@ -122,7 +118,7 @@ def test_shutdown_can_terminate_what_runs(tmp_path: Path) -> None:
     mark = tmp_path / "alive"
     executor = ProcessExecutor(1)
     running, waiting = (executor.submit(exec, FOREVER.format(str(mark))) for _ in range(2))
-    wait_for(mark)
+    wait_until(mark.exists)
     executor.shutdown(cancel_futures=True)
     assert waiting.cancelled()
     assert isinstance(running.exception(), CancelledError)
@@ -134,7 +130,7 @@ def test_an_error_in_the_block_terminates_what_runs(tmp_path: Path) -> None:
     mark = tmp_path / "alive"
     with pytest.raises(KeyboardInterrupt), ProcessExecutor(1) as executor:
         executor.submit(exec, FOREVER.format(str(mark)))
-        wait_for(mark)
+        wait_until(mark.exists)
         raise KeyboardInterrupt
     assert not is_touched(mark)
 
@@ -149,9 +145,8 @@ def start_waiting(mark: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", program], start_new_session=True, stderr=subprocess.PIPE, text=True
     )
-    while not mark.exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: mark.exists() or process.poll() is not None)
+    assert process.poll() is None
     return process
 
 
@@ -160,8 +155,7 @@ def test_tasks_end_with_the_process_that_waits_for_them(tmp_path: Path) -> None:
     process = start_waiting(mark)
     process.kill()
     process.communicate()
-    time.sleep(1)
-    assert not is_touched(mark)
+    wait_until(lambda: not is_touched(mark))
 
 
 def test_an_interrupt_is_for_the_process_that_waits(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from multiprocessing.process import BaseProcess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+from benchmarks.machines import wait_until
 from tests import processes
 from tests.cli.inside import run, run_to_file
+
+from chmcnn._workers import iterate_completed
 
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
 QUICK = ("--systems", "C-HMCNN,h+", "--option", "all:epochs=2", "--option", "h+:widths=[8]", "--quiet", "--jobs", "2")
@@ -60,20 +63,24 @@ def test_the_same_command_again_runs_nothing_and_prints_the_same(folder: Path, d
     assert told == json.loads((output / "comparison.json").read_text())
 
 
-def with_a_first_result(folder: Path, output: Path, printed: Path) -> BaseProcess:
-    """A process that is in the middle of the comparison."""
-    process = processes.start(run_to_file, (*OWN, "--folds", "3", "--json", "-o", output), folder, printed)
-    while not (output / "runs").is_dir() or not results(output):
-        assert process.is_alive(), printed.read_text()
-        time.sleep(0.01)
-    return process
+def run_until_killed(words: tuple[str | Path, ...], cwd: Path) -> None:
+    """Run a comparison in a process that is killed when it has a first result, while the next parts run."""
+
+    def complete_one(*arguments: Any, **options: Any) -> Iterator[Any]:
+        completed = iterate_completed(*arguments, **options)
+        yield next(completed)
+        next(completed)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with mock.patch("chmcnn.comparison._grid.iterate_completed", complete_one):
+        run(*words, cwd=cwd)
 
 
 def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     output = tmp_path / "killed"
-    process = with_a_first_result(folder, output, tmp_path / "printed.json")
-    process.kill()
+    process = processes.start(run_until_killed, (*OWN, "--folds", "3", "-o", output), folder)
     process.join()
+    assert process.exitcode == -signal.SIGKILL
     first = results(output)
     assert 0 < len(first) < 6
     assert not (output / "comparison.json").exists()
@@ -84,10 +91,12 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
 
 def test_two_at_once_run_each_part_once(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     output = tmp_path / "shared"
-    process = with_a_first_result(folder, output, tmp_path / "printed.json")
+    printed = tmp_path / "printed.json"
+    process = processes.start(run_to_file, (*OWN, "--folds", "3", "--json", "-o", output), folder, printed)
+    wait_until(lambda: results(output) or not process.is_alive())
     one = run(*OWN, "--folds", "3", "--json", "-o", output, cwd=folder)
     process.join()
-    code, other, errors = json.loads((tmp_path / "printed.json").read_text())
+    code, other, errors = json.loads(printed.read_text())
     assert (one.returncode, code) == (0, 0), one.stderr + errors
     assert json.loads(one.stdout) == json.loads(other), "also the seconds, which would differ had anything run twice"
     assert scores(output) == scores(done[0])

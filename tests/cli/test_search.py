@@ -1,15 +1,17 @@
 """search, as a user runs it, and train with what it found."""
 
 import json
-import time
+import os
+import signal
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import pytest
 from tests import processes
-from tests.cli.inside import run, run_to_file
+from tests.cli.inside import run
 
-from chmcnn import ChmcnnError
+from chmcnn import CHMCNNClassifier, ChmcnnError
 from chmcnn.search import SearchPlan
 
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
@@ -69,16 +71,28 @@ def test_the_same_command_runs_nothing_and_machines_can_read_it(folder: Path, do
     assert told["config"] == str(output / "best.json")
 
 
+def run_until_killed(words: list[str | Path], cwd: Path) -> None:
+    """Run a search in a process that is killed in the middle of its third trial."""
+    fit, calls = CHMCNNClassifier.fit, []
+
+    def fit_or_kill(model: CHMCNNClassifier, *rows: object, **options: object) -> CHMCNNClassifier:
+        calls.append(model)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return fit(model, *rows, **options)
+
+    with mock.patch.object(CHMCNNClassifier, "fit", fit_or_kill):
+        run(*words, cwd=cwd)
+
+
 def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, str], tmp_path: Path) -> None:
     del done  # it wrote the space
     output = tmp_path / "killed"
     words = [*own(output), "--trials", "4", "--json"]
-    process = processes.start(run_to_file, words, folder, tmp_path / "printed.json")
-    while not (output / "best.json").exists():  # which is there while the search goes on
-        assert process.is_alive(), (tmp_path / "printed.json").read_text()
-        time.sleep(0.02)
-    process.kill()
+    process = processes.start(run_until_killed, words, folder)
     process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert (output / "best.json").exists(), "it is there while the search goes on"
     assert not (output / "trials.csv").exists()
     again = run(*words, cwd=folder)
     assert again.returncode == 0, again.stderr
@@ -88,8 +102,6 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
 def test_an_interrupt_leaves_what_was_found_so_far(
     folder: Path, done: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chmcnn import CHMCNNClassifier
-
     fit, calls = CHMCNNClassifier.fit, []
 
     def stop(model: CHMCNNClassifier, *rows: object, **options: object) -> CHMCNNClassifier:

@@ -4,7 +4,7 @@ from unittest import mock
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import hierarchies, labels, scores
 
@@ -14,7 +14,6 @@ from chmcnn.constraint._indexed import IndexedHierarchy
 from chmcnn.datasets.synthetic import random_hierarchy
 
 
-@settings(deadline=None)
 @given(
     data=st.data(), ties=st.booleans(), labelled=st.booleans(), dtype=st.sampled_from([torch.float32, torch.float64])
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import dense, processes
 from tests.strategies import hierarchies, labels, scores
@@ -40,7 +40,6 @@ def is_fused(loss: Tensor) -> bool:
     return type(loss.grad_fn).__name__ == "_KnownGradientBackward"
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # the same for all examples
 @given(data=st.data(), labels_as=st.sampled_from([torch.bool, torch.float32, torch.int64]))
 def test_loss_and_gradient_equal_the_dense_formula(data: st.DataObject, labels_as: torch.dtype) -> None:
     hierarchy = data.draw(hierarchies())
@@ -53,7 +52,6 @@ def test_loss_and_gradient_equal_the_dense_formula(data: st.DataObject, labels_a
     torch.testing.assert_close(gradient(ours, logits), gradient(theirs, logits), rtol=1e-4, atol=1e-6)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # the same for all examples
 @given(data=st.data(), ties=st.booleans(), weighted=st.booleans(), masked=st.booleans(), mean=st.booleans())
 def test_every_option_gives_what_operators_of_torch_give_in_double_precision(
     data: st.DataObject, ties: bool, weighted: bool, masked: bool, mean: bool

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chmcnn import ChmcnnError, FileError, OntologyError
@@ -104,7 +104,7 @@ def test_bad_files_are_told(tmp_path: Path, text: str, told: str) -> None:
     assert str(caught.value).startswith(f"{path}{told}")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(position=st.integers(0, len(SMALL)), insert=st.sampled_from(['"', "<", "[", ".", ";", "\\u", "{", "(", "@", ""]))
 def test_a_corrupted_file_is_read_or_refused(tmp_path: Path, position: int, insert: str) -> None:
     path = write(tmp_path, SMALL[:position] + insert + SMALL[position + 1 :])

@@ -24,7 +24,7 @@ def deviation(labels: NDArray[np.bool_], parts: list[NDArray[np.int64]]) -> floa
     return float(np.abs(counts / np.maximum(labels.sum(axis=0), 1) - sizes).mean())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     rows=st.integers(0, 40),
     classes=st.integers(1, 6),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from tests.strategies import hierarchies
@@ -48,7 +48,7 @@ def test_a_table_is_read_back_the_same(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30)
 @given(data=st.data(), name=st.sampled_from(["my.csv", "my.tsv", "my.parquet"]))
 def test_any_table_is_read_back_the_same(tmp_path: Path, data: st.DataObject, name: str) -> None:
     hierarchy = data.draw(hierarchies(max_classes=6))

@@ -111,7 +111,7 @@ def test_g_plus_starts_near_the_frequencies_of_rows_without_children() -> None:
     np.testing.assert_allclose(raw, specific[KEPT].mean(axis=0), atol=0.1)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(hierarchies(), st.data())
 def test_the_constraint_commutes_with_scores_of_0_for_other_classes(hierarchy: Any, data: Any) -> None:
     some = data.draw(st.lists(st.booleans(), min_size=len(hierarchy), max_size=len(hierarchy)))

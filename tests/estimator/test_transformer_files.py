@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import skops.io
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.ensemble import RandomTreesEmbedding
@@ -182,7 +182,7 @@ def test_damaged_files_are_refused(ran: list[str]) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["schema", "file"]), st.integers(1, 20))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 def test_any_change_of_a_file_is_refused_or_harmless(ran: list[str], seed: int, place: str, changes: int) -> None:
     random = np.random.default_rng(seed)
 

@@ -3,18 +3,16 @@
 import html
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browser import CHROMIUM, show
 from tests.experiments.example import FACTS, by_name
 
 from chmcnn.experiments import registry
 from chmcnn.experiments.page import page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = {"desktop": 1200, "phone": 390, "paper": 718, "results": 1200, "results on a phone": 390}
 """In pixels; paper is A4 between margins of a centimetre. Results are those of this repository, others are invented."""
 RESULTS = Path(__file__).parents[2] / "results"
@@ -61,18 +59,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         f'<iframe id="{name}" width="{width}" srcdoc="{html.escape(pages.get(name, shown))}"></iframe>'
         for name, width in WIDTHS.items()
     )
-    folder = tmp_path_factory.mktemp("browser")
-    file = folder / "page.html"
+    file = tmp_path_factory.mktemp("browser") / "page.html"
     file.write_text(f"<!doctype html><body>{frames}<script>onload = () => {{{LOOKING}}}</script>", encoding="utf-8")
-    return _body(file, folder / "profile")
-
-
-def _body(file: Path, profile: Path) -> dict[str, Any]:
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}")
-    command = [str(CHROMIUM), *options, "--virtual-time-budget=2000", "--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    body = re.search("<body>(.*)</body>", done.stdout, re.DOTALL)
-    assert body, done.stdout[:1000]
+    shown = show(file, "--hide-scrollbars")
+    body = re.search("<body>(.*)</body>", shown, re.DOTALL)
+    assert body, shown[:1000]
     read: dict[str, Any] = json.loads(html.unescape(body[1]))
     return read
 

@@ -1,12 +1,11 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import hierarchies, scores
 
 from chmcnn.hierarchy import follow_best_path
 
 
-@settings(deadline=None)
 @given(data=st.data(), ties=st.booleans())
 def test_each_row_goes_to_the_best_child_down_to_a_leaf(data: st.DataObject, ties: bool) -> None:
     hierarchy = data.draw(hierarchies())

@@ -6,7 +6,7 @@ from unittest import mock
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.datasets.arff.test_reader import EVERYTHING, HEAD
 from tests.strategies import hierarchies
@@ -39,7 +39,7 @@ WORDS = [
     "1_0",
 ]
 WORDS += ["@data", "@attribute", "hierarchical", "\x00", "\x1c", "\u2028", "ÿ", "\uff11", "True", "0x1", "1d5", "/"]
-own_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+own_folder = settings(max_examples=100)
 
 
 @st.composite

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -29,7 +29,7 @@ def random_model(seed: int, classes: int, extra: int, scale: float) -> tuple[CHM
     return model, x * 10
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(0, 3), st.sampled_from([0.1, 3.0, 50.0]))
 def test_every_path_is_free_of_violations(tmp_path: Path, seed: int, classes: int, extra: int, scale: float) -> None:
     model, x = random_model(seed, classes, extra, scale)

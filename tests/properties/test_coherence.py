@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import dense
 from tests.strategies import hierarchies, labels, scores
@@ -13,7 +13,7 @@ from chmcnn.constraint import delegates, max_constraint, mc_loss, min_constraint
 
 pytestmark = pytest.mark.usefixtures("path")
 # The fixture chooses a path once for all examples, which is what is wanted.
-each_path = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+each_path = settings(max_examples=50)
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 

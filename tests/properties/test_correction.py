@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import hierarchies, scores
 from torch import Tensor
@@ -26,7 +26,6 @@ def literally(raw: Tensor, hierarchy: Hierarchy, direction: Direction, counted: 
     return found
 
 
-@settings(deadline=None)
 @given(data=st.data(), direction=st.sampled_from(["max", "min"]), ties=st.booleans())
 def test_the_correction_is_coherent_and_leaves_out_what_does_not_count(
     data: st.DataObject, direction: Direction, ties: bool

@@ -9,7 +9,7 @@ from chmcnn import Hierarchy
 from chmcnn.baselines.dhn import mix_outputs
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(hierarchies(), st.integers(0, 2**32 - 1), st.floats(0, 1), st.sampled_from([0.0, 0.1, 3.0, 50.0]), st.booleans())
 def test_mixtures_are_free_of_violations(
     hierarchy: Hierarchy, seed: int, mix: float, scale: float, double: bool

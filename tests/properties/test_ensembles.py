@@ -28,7 +28,7 @@ def test_the_mean_of_coherent_members_is_coherent(data: st.DataObject, members: 
     assert (mean <= np.max(coherent, axis=0) + 1e-6).all()
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(data=st.data(), seed=st.integers(0, 1000))
 def test_no_ensemble_contradicts_the_hierarchy(data: st.DataObject, seed: int) -> None:
     hierarchy = data.draw(hierarchies())

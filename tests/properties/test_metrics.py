@@ -18,7 +18,7 @@ from chmcnn import Hierarchy, ScoreError, metrics
 from chmcnn.constraint import max_constraint
 from chmcnn.metrics import _inputs
 
-quick = settings(deadline=None, max_examples=40)
+quick = settings(max_examples=40)
 
 
 @quick
@@ -128,7 +128,7 @@ def outcome(measure: Measured, Y: Any, answers: Any) -> Any:
         return [str(error)]
 
 
-@settings(deadline=None, max_examples=10)  # each compares all measures
+@settings(max_examples=10)  # each compares all measures
 @given(data=st.data(), ties=st.booleans(), kind=st.sampled_from([np.float32, np.float64]), cells=st.integers(1, 60))
 def test_no_partition_into_blocks_changes_a_measure_in_its_last_digit(
     data: st.DataObject, ties: bool, kind: type[np.floating], cells: int

@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chmcnn import Hierarchy, TableError
@@ -80,7 +80,7 @@ def compare(path: Path, options: dict[str, Any]) -> None:
     np.testing.assert_array_equal(quick[1], slow[1])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     table=tables(),
     name=st.sampled_from(["my.csv", "my.csv.gz"]),
@@ -95,7 +95,7 @@ def test_both_ways_give_the_same(
     compare(tmp_path / name, options)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(text=st.lists(st.sampled_from(["x", "1", ",", '"', '""', "\n", "\r", "\r\n", " ", "a", "\t", "c"])).map("".join))
 def test_both_ways_agree_about_any_quotes_and_line_ends(tmp_path: Path, text: str) -> None:
     (tmp_path / "my.csv").write_bytes(b"x,labels\n" + text.encode())

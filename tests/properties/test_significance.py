@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chmcnn import significance
 
 LEVELS = 6
-quick = settings(deadline=None, max_examples=30)
+quick = settings(max_examples=30)
 
 
 @st.composite

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from benchmarks.fuzz_alterations import alter_bytes
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chmcnn import FileError, Hierarchy
@@ -14,7 +14,7 @@ from chmcnn.datasets import obo, read_table
 TREE = Hierarchy.from_paths(["a/b", "c"])
 GOOD = b'x,kind,labels\n1.5,"u, v",a/b\n,w,c;a\n-2e3,?,\n'
 OBO = b"format-version: 1.2\n\n[Term]\nid: T:1\nname: one\n\n[Term]\nid: T:2\nis_a: T:1 ! one\nalt_id: T:3\n"
-anywhere = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+anywhere = settings(max_examples=60)
 
 
 @anywhere

@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import hierarchies, labels, scores
 
@@ -17,7 +17,6 @@ from chmcnn.estimator._risks import Limit, RiskOf, measure_risks
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
 
 
-@settings(deadline=None)
 @given(data=st.data(), method=st.sampled_from(METHODS), ties=st.booleans())
 def test_calibrated_scores_are_coherent_probabilities_in_the_same_order(
     data: st.DataObject, method: CalibrationMethod, ties: bool
@@ -34,7 +33,6 @@ def test_calibrated_scores_are_coherent_probabilities_in_the_same_order(
     torch.testing.assert_close(found.invert(calibrated), raw, atol=1e-4, rtol=0)
 
 
-@settings(deadline=None)
 @given(points=st.lists(st.integers(1, 10**6 - 1), min_size=1, max_size=30, unique=True), seed=st.integers(0, 2**32 - 1))
 def test_no_rounding_breaks_the_order_of_calibrated_scores(points: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -45,7 +43,6 @@ def test_no_rounding_breaks_the_order_of_calibrated_scores(points: list[int], se
     assert (np.diff(found.apply(torch.from_numpy(steps)).numpy()) >= 0).all()
 
 
-@settings(deadline=None)
 @given(data=st.data(), risk=st.floats(0.15, 0.95), ties=st.booleans())
 def test_answers_with_a_limited_risk_are_closed_and_keep_it_on_the_held_out_rows(
     data: st.DataObject, risk: float, ties: bool
@@ -66,7 +63,6 @@ def test_answers_with_a_limited_risk_are_closed_and_keep_it_on_the_held_out_rows
         assert (losses.sum() + 1) / (rows + 1) <= risk + 1e-9
 
 
-@settings(deadline=None)
 @given(data=st.data(), ties=st.booleans())
 def test_missed_classes_rise_and_wrong_paths_fall_with_the_threshold(data: st.DataObject, ties: bool) -> None:
     hierarchy = data.draw(hierarchies())

@@ -5,14 +5,13 @@ import dataclasses
 import gzip
 import json
 import re
-import shutil
-import subprocess
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.browser import CHROMIUM, show
 
 from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.datasets import Table
@@ -26,7 +25,6 @@ from chmcnn.report.training_page import Origin, list_settings, page
 ORIGIN = Origin(title="chmcnn: <mine>", facts={"rows": "many"}, command="chmcnn train my.csv --seed 7")
 DAY = "86400"
 SMALL, LARGE = learnable(rows=80, classes=12, depth=3), learnable(rows=80, classes=90, depth=3)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="module")
@@ -231,17 +229,9 @@ def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_p
     last = LARGE.hierarchy.classes[-1]
     file = tmp_path / "page.html"
     file.write_text(large.replace("</body>", LOOKING.replace("NAME", last.upper()) + "</body>"))
-    options = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=1280,900",
-        "--virtual-time-budget=5000",
-        "--dump-dom",
-    )
-    done = subprocess.run([str(CHROMIUM), *options, file.as_uri()], capture_output=True, text=True, check=True)
-    match = re.search(r'<pre id="result">(.*?)</pre>', done.stdout)
-    assert match, done.stdout[-500:]
+    shown = show(file, "--window-size=1280,900")
+    match = re.search(r'<pre id="result">(.*?)</pre>', shown)
+    assert match, shown[-500:]
     found = json.loads(match[1])
     names = [row[0] for row in class_data(large)["rows"]]
     assert (found["first"], found["second"]) == (names[:25], names[25:50])

@@ -28,7 +28,7 @@ class Model:
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
         self.calls.append(len(X))
         self.began.set()
-        assert self.may.wait(30)
+        assert self.may.wait(300)
         values = np.asarray(X, dtype=np.float32)[:, :1]
         if (values < 0).any():
             raise FeatureError("A row is negative.")
@@ -38,7 +38,7 @@ class Model:
 async def ask(batches: Batches, model: Model, values: list[float]) -> list[Any]:
     """Send one request for each value while the model computes the first; return scores or errors."""
     tasks = [asyncio.create_task(batches.score(np.array([[value]]), 1)) for value in values]
-    await asyncio.to_thread(model.began.wait, 30)
+    await asyncio.to_thread(model.began.wait, 300)
     model.may.set()
     return await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -97,7 +97,7 @@ def test_rows_of_every_kind_are_joined(features: Any) -> None:
     class Counting(Model):
         def predict_proba(self, X: Any) -> NDArray[np.float32]:
             self.calls.append(X.shape[0])
-            assert self.may.wait(30)
+            assert self.may.wait(300)
             return np.zeros((X.shape[0], 2), dtype=np.float32)
 
     model = Counting()
