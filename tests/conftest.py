@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -40,12 +41,30 @@ _ROWS = {
 }
 
 
-def pytest_collection_modifyitems() -> None:
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
     """Choose what the server of processes has imported, before any test starts it for all others."""
     from chmcnn.comparison import PRELOAD
 
     if "forkserver" in multiprocessing.get_all_start_methods():
         multiprocessing.get_context("forkserver").set_forkserver_preload(list(PRELOAD))
+    if "PYTEST_XDIST_WORKER" in os.environ and config.cache is not None:
+        with FileLock(config.cache.mkdir("compiling") / "lock"):
+            _compile_loops()
+
+
+def _compile_loops() -> None:
+    """Compile the loops where they are not in their cache: one process does it, and the others do not do it as well."""
+    import torch
+
+    from chmcnn import Hierarchy
+    from chmcnn.constraint import max_constraint, mc_loss
+
+    hierarchy = Hierarchy.from_edges([("a", "b")])
+    logits = torch.zeros(1, 2, requires_grad=True)
+    mc_loss(logits, torch.zeros(1, 2), hierarchy).backward()
+    max_constraint(logits, hierarchy)
+    with torch.inference_mode():
+        max_constraint(logits, hierarchy)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -66,7 +85,8 @@ def one_table_of_operators() -> Iterator[None]:
     """Let torch read its table of ONNX operators once, and not in each export, where this takes half the time."""
     from torch.onnx._internal.exporter._registration import ONNXRegistry
 
-    with mock.patch.object(ONNXRegistry, "from_torchlib", functools.cache(ONNXRegistry.from_torchlib)):
+    read_once = staticmethod(functools.cache(ONNXRegistry.from_torchlib))
+    with mock.patch.object(ONNXRegistry, "from_torchlib", read_once):
         yield
 
 

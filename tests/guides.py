@@ -3,9 +3,9 @@
 The language of a block says what happens to it:
 
 - ``python``: examples with ``>>>`` are compared with what they print; other code runs. All blocks share their names.
-- ``sh``: each line is a ``chmcnn`` command that succeeds; ``> file`` writes what it prints. Lines of ``torchrun`` run
-  in processes of their own. Lines of ``pip`` and ``python`` do not run: the programs in ``examples/`` have tests of
-  their own.
+- ``sh``: each line is a ``chmcnn`` command that succeeds; ``> file`` writes what it prints. Lines of ``torchrun -m``
+  run in the processes that it would start. Lines of ``pip`` and ``python`` do not run: the programs in ``examples/``
+  have tests of their own.
 - ``console``: commands after ``$``, each followed by what it prints, where ``...`` stands for anything.
 - any other language followed by a file name, such as ``csv pets.csv``: the file is written.
 """
@@ -14,12 +14,11 @@ import contextlib
 import doctest
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.cli.inside import run as run_command
+from tests.processes import find_places, run_programs
 
 _BLOCK = re.compile(r"^```(\S*)[ \t]*(\S*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -76,9 +75,7 @@ def _run_line(line: str, folder: Path, place: str) -> None:
     if not words or words[0] in {"pip", "python"}:
         return
     if words[0] == "torchrun":
-        launcher = [sys.executable, "-m", "torch.distributed.run", *words[1:]]
-        ended = subprocess.run(launcher, cwd=folder, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, f"{place}: {line}\n{ended.stderr}"
+        _run_together(line, folder, place)
         return
     assert words[0] == "chmcnn", f"{place}: {line!r} is not a chmcnn command; see tests/guides.py."
     target = folder / words[words.index(">") + 1] if ">" in words else None
@@ -86,6 +83,14 @@ def _run_line(line: str, folder: Path, place: str) -> None:
     assert done.returncode == 0, f"{place}: {line}\n{done.stderr}"
     if target:
         target.write_text(done.stdout, encoding="utf-8")
+
+
+def _run_together(line: str, folder: Path, place: str) -> None:
+    found = re.fullmatch(r"torchrun --standalone --nproc-per-node (\d+) -m (\S+) (.*)", line.strip())
+    assert found, f"{place}: {line!r} is no torchrun that the tests know; see tests/guides.py."
+    places = find_places(int(found[1]))
+    for ended in run_programs(found[2], *shlex.split(found[3], comments=True), cwd=folder, environments=places):
+        assert ended.returncode == 0, f"{place}: {line}\n{ended.stderr}"
 
 
 def _run_console(text: str, folder: Path, place: str) -> None:

@@ -3,10 +3,12 @@
 import multiprocessing
 import os
 import runpy
+import socket
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -36,17 +38,50 @@ def _call(function: Callable[..., object], *arguments: Any) -> None:
 
 def run_program(program: Path | str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a file, or a module by its name, as ``python`` does; warnings for users are errors."""
+    (done,) = run_programs(program, *arguments, cwd=cwd, environments=[{}])
+    return done
+
+
+def run_programs(
+    program: Path | str, *arguments: str, cwd: Path, environments: Sequence[Mapping[str, str]]
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run a program several times at once, each in an environment with further variables."""
     with TemporaryDirectory() as folder:
-        printed = [Path(folder) / name for name in ("out", "err")]
-        process = start(_become, program, arguments, cwd, printed)
-        process.join()
-        out, err = (path.read_text(encoding="utf-8") for path in printed)
-        return subprocess.CompletedProcess([str(program), *arguments], process.exitcode or 0, out, err)
+        files = [[Path(folder, f"{name}{at}") for name in ("out", "err")] for at in range(len(environments))]
+        started = [
+            start(_become, program, arguments, cwd, printed, environment)
+            for printed, environment in zip(files, environments, strict=True)
+        ]
+        for process in started:
+            process.join()
+        return [
+            subprocess.CompletedProcess(
+                [str(program), *arguments], process.exitcode or 0, *(path.read_text("utf-8") for path in printed)
+            )
+            for process, printed in zip(started, files, strict=True)
+        ]
 
 
-def _become(program: Path | str, arguments: list[str], cwd: Path, printed: list[Path]) -> None:
+def find_port() -> int:
+    """Return a free port, below those that the system gives to connections: none takes it before it is used."""
+    for port in range(20_000 + 7 * os.getpid() % 12_000, 32_768):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise OSError("There is no free port.")
+
+
+def find_places(size: int) -> list[dict[str, str]]:
+    """Return the variables that torchrun sets for each of several processes on this machine."""
+    shared = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(find_port())}
+    return [shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(size)]
+
+
+def _become(
+    program: Path | str, arguments: list[str], cwd: Path, printed: list[Path], environment: Mapping[str, str]
+) -> None:
     for number, path in enumerate(printed, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    os.environ |= environment
     os.chdir(cwd)
     sys.argv = [str(program), *arguments]
     warnings.simplefilter("error", UserWarning)

@@ -214,6 +214,7 @@ def test_autocast(network: nn.Sequential, x: Tensor, y: Tensor) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.usefixtures("one_table_of_operators")
 def test_onnx_gives_the_same_numbers(network: nn.Sequential, x: Tensor, tmp_path: Path) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -101,7 +101,11 @@ def test_an_early_end_cancels_what_has_not_started() -> None:
     started: list[int] = []
     closed = threading.Event()
     with ThreadPoolExecutor(1) as executor:
-        calls = [partial(started.append, 0), partial(closed.wait, 300), partial(started.append, 2)]
+        calls: list[Callable[[], Any]] = [
+            partial(started.append, 0),
+            partial(closed.wait, 300),
+            partial(started.append, 2),
+        ]
         completed = run_all(executor, calls)
         next(completed)
         untyped(completed).close()

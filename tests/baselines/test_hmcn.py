@@ -187,6 +187,7 @@ def test_a_saved_model_predicts_the_same(kind: type[HMCNF | HMCNR], tmp_path: Pa
 
 
 @both_systems
+@pytest.mark.usefixtures("one_table_of_operators")
 def test_onnx_gives_the_same_coherent_probabilities(kind: type[HMCNF | HMCNR], tmp_path: Path) -> None:
     import onnxruntime
 

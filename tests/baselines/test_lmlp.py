@@ -116,6 +116,7 @@ def test_a_training_goes_on_from_the_checkpoints_of_its_levels(tmp_path: Path) -
     assert np.array_equal(again.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
 
 
+@pytest.mark.usefixtures("one_table_of_operators")
 def test_saved_loaded_and_exported_models_predict_the_same(tmp_path: Path) -> None:
     model = fitted()
     expected = model.predict_proba(DATA.test.X)

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -178,10 +177,10 @@ def start_as_module(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def start_as_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run as the installed command does: the working folder is not among the places of modules."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    command = [sys.executable, "-P", "-c", "from chmcnn.cli import main; main()", *words]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    """Run as the installed command does: its folder is among the places of modules, and the working folder is not."""
+    command = cwd.parent / "chmcnn"
+    command.write_text("from chmcnn.cli import main\nif __name__ == '__main__': main()")  # its processes import it
+    return processes.run_program(command, *words, cwd=cwd)
 
 
 @pytest.mark.parametrize("start", [start_as_module, start_as_command])

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -20,8 +18,6 @@ from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.training import Ranks, TrainingState
 from chmcnn.training._checkpoint import Checkpoint
-
-CHMCNN = str(Path(sys.executable).with_name("chmcnn"))
 
 
 def ok(*arguments: str | Path, cwd: Path) -> str:
@@ -186,10 +182,10 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.access("/dev/full", os.W_OK), reason="needs a disk that is full")
-def test_a_full_disk_is_told(folder: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [CHMCNN, "predict", "model", "new.csv"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=folder)
+def test_a_full_disk_is_told(folder: Path, tmp_path: Path) -> None:
+    program = "import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1)\nfrom chmcnn.cli import main; main()"
+    (tmp_path / "chmcnn").write_text(program)
+    done = processes.run_program(tmp_path / "chmcnn", "predict", "model", "new.csv", cwd=folder)
     assert done.returncode != 0
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 from pathlib import Path
 from unittest import mock
 
@@ -23,13 +22,13 @@ SMALL = (*TRAIN, "--epochs", "5", "--dropout", "0", "--width", "8", "--batch-siz
 KILLED_AT = 3
 
 
-def train_as(rank: int, port: int, folder: Path, file: Path) -> None:
+def train_as(place: dict[str, str], folder: Path, file: Path) -> None:
     """Train as one of two processes; the second one is killed in the middle."""
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    os.environ |= place
     original = Training.run_epoch
 
     def run_epoch(training: Training, of: int) -> Epoch:
-        if rank == 1 and training.state.epoch == KILLED_AT - 1:
+        if place["RANK"] == "1" and training.state.epoch == KILLED_AT - 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(training, of)
 
@@ -38,11 +37,9 @@ def train_as(rank: int, port: int, folder: Path, file: Path) -> None:
 
 
 def test_if_one_process_is_killed_the_other_ends_and_any_number_resumes(folder: Path, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     files = [tmp_path / str(rank) for rank in range(2)]
-    started = [processes.start(train_as, rank, port, folder, file) for rank, file in enumerate(files)]
+    places = processes.find_places(2)
+    started = [processes.start(train_as, place, folder, file) for place, file in zip(places, files, strict=True)]
     for process in started:
         process.join()
     assert [process.exitcode for process in started] == [0, -signal.SIGKILL]

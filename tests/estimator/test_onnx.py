@@ -13,6 +13,7 @@ from chmcnn.baselines import DHN
 from chmcnn.estimator import NeuralClassifier
 from chmcnn.nn import SparseMLP
 
+pytestmark = pytest.mark.usefixtures("one_table_of_operators")
 LEAF = int(DATA.hierarchy.depths.argmax())
 
 

@@ -129,6 +129,7 @@ def test_integers_stay_integers(kind: torch.dtype, tmp_path: Path) -> None:
     assert again.history_
 
 
+@pytest.mark.usefixtures("one_table_of_operators")
 def test_integers_in_an_onnx_file(tmp_path: Path) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     data = Tokens()
