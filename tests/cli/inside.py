@@ -1,6 +1,7 @@
 """Run the command line inside the process of the tests: starting torch anew each time would take long."""
 
 import contextlib
+import functools
 import io
 import json
 import subprocess
@@ -9,7 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
+import typer.main
+
 from chmcnn.cli import main
+
+_get_command = functools.cache(typer.main.get_command)
+"""Reads the options of all commands: once, and not in each call, as many calls take no longer than that."""
 
 
 def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -19,6 +25,7 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     code = 0
     with (
         mock.patch.object(sys, "argv", words),
+        mock.patch.object(typer.main, "get_command", _get_command),
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

@@ -81,7 +81,7 @@ def test_after_a_kill_the_same_command_goes_on(folder: Path, done: tuple[Path, s
     process.join()
     assert process.exitcode == -signal.SIGKILL
     first = results(output)
-    assert 0 < len(first) < 6
+    assert len(first) == 1
     assert not (output / "comparison.json").exists()
     assert run(*OWN, "--folds", "3", "-o", output, cwd=folder).returncode == 0
     assert results(output).items() >= first.items(), "what was finished is not run again"

@@ -3,7 +3,7 @@ from chmcnn.experiments.two_rectangles import run
 
 
 def test_it_delegates_outside_and_not_inside() -> None:
-    outside, inside = run((1, 9), epochs=2500)
+    outside, inside = run((1, 9), epochs=1500)
     assert outside.delegated > 0.95
     assert inside.delegated < 0.05
     assert outside.violations[0] > 0

@@ -15,7 +15,7 @@ QUICK = {"epochs": 1, "n_estimators": 2, "widths": (8, 8)}
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "hiclass"])  # which takes a single path a row
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(data=st.data(), seed=st.integers(0, 1000))
 def test_no_system_contradicts_the_hierarchy(name: str, data: st.DataObject, seed: int) -> None:
     hierarchy = data.draw(hierarchies())
