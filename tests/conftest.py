@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
 
     if "forkserver" in multiprocessing.get_all_start_methods():
         multiprocessing.get_context("forkserver").set_forkserver_preload(list(PRELOAD))
-    if "PYTEST_XDIST_WORKER" in os.environ and config.cache is not None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
         with FileLock(config.cache.mkdir("compiling") / "lock"):
             _compile_loops()
 

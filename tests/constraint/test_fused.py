@@ -214,6 +214,6 @@ def fork_and_compute(printed: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_a_forked_process_starts_threads_of_its_own(tmp_path: Path) -> None:
     process = processes.start(fork_and_compute, tmp_path / "printed")
-    process.join(100)
+    process.join(300)
     assert process.exitcode == 0
     assert (tmp_path / "printed").read_text() == "0.6931"
