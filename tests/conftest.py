@@ -41,6 +41,11 @@ _ROWS = {
 }
 
 
+def pytest_collectstart() -> None:
+    """Import what is tested before any test: where pickles find a function depends on the order of imports."""
+    import chmcnn.comparison  # noqa: F401
+
+
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
     """Choose what the server of processes has imported, before any test starts it for all others."""
     from chmcnn.comparison import PRELOAD

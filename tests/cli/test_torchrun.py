@@ -22,7 +22,7 @@ SMALL = (*TRAIN, "--epochs", "5", "--dropout", "0", "--width", "8", "--batch-siz
 KILLED_AT = 3
 
 
-def train_as(place: dict[str, str], folder: Path, file: Path) -> None:
+def train_as(place: dict[str, str], folder: Path, output: Path, file: Path) -> None:
     """Train as one of two processes; the second one is killed in the middle."""
     os.environ |= place
     original = Training.run_epoch
@@ -33,20 +33,22 @@ def train_as(place: dict[str, str], folder: Path, file: Path) -> None:
         return original(training, of)
 
     with mock.patch.object(Training, "run_epoch", run_epoch):
-        run_to_file((*SMALL, "-o", "killed"), folder, file)
+        run_to_file((*SMALL, "-o", output), folder, file)
 
 
 def test_if_one_process_is_killed_the_other_ends_and_any_number_resumes(folder: Path, tmp_path: Path) -> None:
     files = [tmp_path / str(rank) for rank in range(2)]
-    places = processes.find_places(2)
-    started = [processes.start(train_as, place, folder, file) for place, file in zip(places, files, strict=True)]
+    killed, places = tmp_path / "killed", processes.find_places(2)
+    started = [
+        processes.start(train_as, place, folder, killed, file) for place, file in zip(places, files, strict=True)
+    ]
     for process in started:
         process.join()
     assert [process.exitcode for process in started] == [0, -signal.SIGKILL]
     code, printed, errors = json.loads(files[0].read_text())
     assert (code, printed) == (2, "")
     assert "chmcnn (process 1 of 2): Another process of this training has ended, or does not answer" in errors
-    assert not (folder / "killed").exists()
+    assert not killed.exists()
     epochs = []
     original = Training.run_epoch
 
@@ -55,10 +57,10 @@ def test_if_one_process_is_killed_the_other_ends_and_any_number_resumes(folder: 
         return original(training, of)
 
     with mock.patch.object(Training, "run_epoch", run_epoch):
-        assert run(*SMALL, "-o", "killed", cwd=folder).returncode == 0
+        assert run(*SMALL, "-o", killed, cwd=folder).returncode == 0
     assert epochs == list(range(KILLED_AT, 6))
-    assert run(*SMALL, "-o", "whole", cwd=folder).returncode == 0
-    resumed, whole = (CHMCNNClassifier.load(folder / name) for name in ("killed", "whole"))
+    assert run(*SMALL, "-o", tmp_path / "whole", cwd=folder).returncode == 0
+    resumed, whole = (CHMCNNClassifier.load(tmp_path / name) for name in ("killed", "whole"))
     for one, other in zip(resumed.history_, whole.history_, strict=True):
         np.testing.assert_allclose(one.loss, other.loss, rtol=1e-5)
     assert resumed.best_epoch_ == whole.best_epoch_
