@@ -120,14 +120,28 @@ def grow(
     rows, left, right = structure.n_node_samples, structure.children_left, structure.children_right
     counts = regressor.decision_path(x).T.astype(np.float32) @ y.astype(np.float32)
     means = counts / rows[:, None]
+    gains, p_values = assess_splits(rows, left, right, means, weights)
+    return UnprunedTree(regressor, means.astype(np.float32), gains, p_values)
+
+
+def assess_splits(
+    rows: NDArray[Any],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    means: NDArray[np.floating],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return by how much each split reduces the sum of squares, and the p-value of its F-test; 0 and 1 for a leaf.
+
+    Nodes have a number of rows, children (negative for a leaf) and mean label vectors (nodes, classes).
+    """
     squares = rows * ((means * (1 - means)) @ weights)  # about the mean, of labels that are 0 and 1
     within = squares[left] + squares[right]
     gains = np.where(left >= 0, np.maximum(squares - within, 0), 0)
     testable = (rows > 2) & (gains > 0)
     with np.errstate(divide="ignore", invalid="ignore"):  # there is no variance within two pure leaves
         ratio = (rows - 2) * gains / within
-    p_values = np.where(testable, special.fdtrc(1, np.maximum(rows - 2, 1), ratio), 1.0)
-    return UnprunedTree(regressor, means.astype(np.float32), gains, p_values)
+    return gains, np.where(testable, special.fdtrc(1, np.maximum(rows - 2, 1), ratio), 1.0)
 
 
 def normalise(values: NDArray[Any]) -> NDArray[np.float64]:
