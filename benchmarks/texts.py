@@ -52,10 +52,10 @@ CANDIDATES: dict[str, Candidate] = {
         system("Neighbours"),
         {"n_neighbours": 15, "power": 1, "smoothing": 0.1, "preprocess": False},
     ),
+    "plain BCE, weights averaged over an epoch": (PLAIN_NETWORK, {"averaging": 1}),
 }
 """Systems that ``choose`` compares, and their options."""
 LOSSES: dict[str, Candidate] = {
-    "plain BCE, weights averaged over an epoch": (PLAIN_NETWORK, {"averaging": 1}),
     "plain BCE in the first half of the epochs": (begin_with_plain(1 / 2), {}),
     "plain BCE in the first two thirds": (begin_with_plain(2 / 3), {}),
     "a share of plain BCE that falls from 1 to 0": (mix(lambda done: 1 - done), {}),
@@ -73,14 +73,18 @@ _CHANGES: dict[str, dict[str, Any]] = {
     "1,024 units": {"widths": (1024,)},
     "6 epochs": {"epochs": 6},
 }
-PAIRS = {change: (change, f"{change}, plain BCE") for change in _CHANGES}
-"""Names of both losses with the same changed setting, which ``choose`` compares as well."""
-_CHANGED: dict[str, Candidate] = {
-    name: (kind, _CHANGES[change])
-    for change, pair in PAIRS.items()
-    for name, kind in zip(pair, (NETWORK, PLAIN_NETWORK), strict=True)
+SETTINGS: dict[str, Candidate] = {
+    name: (kind, options)
+    for change, options in _CHANGES.items()
+    for name, kind in ((change, NETWORK), (f"{change}, plain BCE", PLAIN_NETWORK))
 }
-ALL_CANDIDATES = CANDIDATES | LOSSES | _CHANGED
+"""Both losses with the same changed setting, which ``choose`` compares as well."""
+ALL_CANDIDATES = CANDIDATES | LOSSES | SETTINGS
+PAIRS = [
+    ("weights averaged over an epoch", "plain BCE, weights averaged over an epoch"),
+    *((change, f"{change}, plain BCE") for change in _CHANGES),
+]
+"""Candidates that differ in the loss only."""
 Scores = NDArray[np.float32]
 Positions = NDArray[np.int64]
 Rows = tuple[sparse.csr_array, NDArray[np.bool_]]
