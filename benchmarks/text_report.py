@@ -35,8 +35,8 @@ def compared() -> str:
 
 def choices() -> str:
     """Return the measures of the default on validation rows of text, and by how much other candidates differ."""
-    runs = _load_choices()
-    default = [_describe(runs.loc[DEFAULT, problem], "") for problem in PROBLEMS]
+    runs = _select(_load_choices(), DEFAULT)
+    default = [_describe(runs.loc[[problem]], "") for problem in PROBLEMS]
     others = _subtract([(name, DEFAULT) for name in CANDIDATES if name != DEFAULT])
     note = (
         "AU(PRC) / hierarchical F on validation rows, and for the others the mean difference to C-HMCNN on the same "
@@ -67,12 +67,11 @@ def _subtract(pairs: list[tuple[str, str]], *, deviations: bool = False) -> list
     runs = _load_choices()
     cells = []
     for name, other in pairs:
-        first, second = (runs[runs.index.get_level_values("candidate") == each].droplevel(0) for each in (name, other))
-        differences = (first - second).dropna()
+        differences = (_select(runs, name) - _select(runs, other)).dropna()
         if len(differences):
-            ran = differences.index.unique("problem")
-            of_problem = {problem: _describe(differences.loc[problem], "+", deviations=deviations) for problem in ran}
-            cells.append([name, *(of_problem.get(problem, "not run") for problem in PROBLEMS)])
+            groups = differences.groupby("problem")
+            shown = {problem: _describe(group, "+", deviations=deviations) for problem, group in groups}
+            cells.append([name, *(shown.get(problem, "not run") for problem in PROBLEMS)])
     return cells
 
 
@@ -82,6 +81,11 @@ def _describe(figures: pd.DataFrame, sign: str, *, deviations: bool = False) -> 
     if deviations and len(figures) > 1:
         shown = [f"{mean} ± {value:.4f}" for mean, value in zip(shown, figures.std(), strict=True)]
     return f"{' / '.join(shown)} ({len(figures)})"
+
+
+def _select(runs: pd.DataFrame, candidate: str) -> pd.DataFrame:
+    """Return the measures of a candidate by problem and seed, which may be none."""
+    return runs[runs.index.get_level_values("candidate") == candidate].droplevel("candidate")
 
 
 def _load_choices() -> pd.DataFrame:
