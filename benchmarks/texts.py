@@ -72,6 +72,7 @@ _CHANGES: dict[str, dict[str, Any]] = {
     "256 units": {"widths": (256,)},
     "1,024 units": {"widths": (1024,)},
     "6 epochs": {"epochs": 6},
+    "learning rate 0.00075": {"learning_rate": 7.5e-4},
 }
 SETTINGS: dict[str, Candidate] = {
     name: (kind, options)
