@@ -7,7 +7,7 @@ import pandas as pd
 
 from benchmarks.markdown import table
 from benchmarks.text_problems import PROBLEMS as UNSORTED
-from benchmarks.texts import CANDIDATES, DEFAULT, LOSSES, PAIRS, PLAIN, RESULTS
+from benchmarks.texts import CANDIDATES, DEFAULT, LOSSES, PAIRS, PLAIN, RESULTS, SETTINGS
 
 PROBLEMS = sorted(UNSORTED)
 MEASURES = ["AU(PRC)", "hierarchical F"]
@@ -37,7 +37,7 @@ def choices() -> str:
     """Return the measures of the default on validation rows of text, and by how much other candidates differ."""
     runs = _select(_load_choices(), DEFAULT)
     default = [_describe(runs.loc[[problem]], "") for problem in PROBLEMS]
-    others = _subtract([(name, DEFAULT) for name in CANDIDATES if name != DEFAULT])
+    others = _subtract([(name, DEFAULT) for name in CANDIDATES | SETTINGS if name != DEFAULT])
     note = (
         "AU(PRC) / hierarchical F on validation rows, and for the others the mean difference to C-HMCNN on the same "
         f"rows; in brackets the number of seeds. {_COMMAND}"

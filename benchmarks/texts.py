@@ -83,7 +83,7 @@ SETTINGS: dict[str, Candidate] = {
 ALL_CANDIDATES = CANDIDATES | LOSSES | SETTINGS
 PAIRS = [
     ("weights averaged over an epoch", "plain BCE, weights averaged over an epoch"),
-    *((change, f"{change}, plain BCE") for change in _CHANGES),
+    *((change, f"{change}, plain BCE") for change in sorted(_CHANGES)),
 ]
 """Candidates that differ in the loss only."""
 Scores = NDArray[np.float32]
