@@ -27,13 +27,13 @@ from benchmarks import (
     scale_report,
     serving,
     starts,
+    text_report,
     trust_report,
 )
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
 from benchmarks.measure import RESULTS
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
-from benchmarks.texts import CANDIDATES, DEFAULT
 from chmcnn import comparison
 from chmcnn.estimator import PRESETS, Preset
 from chmcnn.experiments import published, recipes, registry, table3
@@ -99,8 +99,10 @@ def filled_in(text: str) -> str:
         "checks": checks,
         "settings": settings,
         "ratios": ratios,
-        "texts": texts,
-        "choices": choices,
+        "texts": text_report.compared,
+        "choices": text_report.choices,
+        "text_losses": text_report.losses,
+        "text_settings": text_report.settings,
         "reading": reading,
         "fuzz": fuzz,
         "table2": table2,
@@ -345,52 +347,6 @@ def fuzz() -> str:
     keys = ("files", "read", "refused")
     cells = [[row["reader"], *(f"{row[key]:,}" for key in keys), row["fault"] or "none"] for row in content["rows"]]
     return f"{_table(['reader', 'altered files', *keys[1:], 'fault'], cells)}\nRun by `{content['command']}`.\n"
-
-
-def texts() -> str:
-    """Return the mean measures of the systems on text, over all seeds."""
-    files = sorted((RESULTS / "texts").glob("[!c]*.json"))
-    runs = pd.DataFrame([run for path in files for run in json.loads(path.read_text(encoding="utf-8"))])
-    means = runs.groupby(["problem", "system"], sort=False).mean().reset_index()
-    cells = [
-        [
-            str(row["problem"]),
-            str(row["system"]),
-            *(f"{row[name]:.3f}" for name in ("AU(PRC)", "hierarchical F")),
-            f"{row['processor seconds']:.0f} s",
-        ]
-        for row in means.to_dict("records")
-    ]
-    header = ["problem", "system", "AU(PRC)", "hierarchical F", "processor time"]
-    seeds, violations = runs["seed"].nunique(), int(runs["violations"].sum())
-    note = f"Means of {seeds} seeds by `python -m benchmarks.texts`; {violations:,} violations."
-    return f"{_table(header, cells)}\n{note}\n"
-
-
-def choices() -> str:
-    """Return the measures of the default on validation rows of text, and by how much other candidates differ."""
-    files = sorted((RESULTS / "texts").glob("choose-*.json"))
-    runs = pd.DataFrame([json.loads(path.read_text(encoding="utf-8")) for path in files])
-    measures = ["AU(PRC)", "hierarchical F"]
-    by_seed = runs.set_index(["candidate", "problem", "seed"])[measures].sort_index()
-    problems = sorted(runs["problem"].unique())
-    cells = []
-    for candidate in (name for name in CANDIDATES if name in by_seed.index):
-        cells.append([candidate])
-        for problem in problems:
-            if (candidate, problem) not in by_seed.index:
-                cells[-1].append("not run")
-                continue
-            default = by_seed.loc[DEFAULT, problem]
-            figures = default if candidate == DEFAULT else by_seed.loc[candidate, problem].sub(default).dropna()
-            sign = "" if candidate == DEFAULT else "+"
-            shown = " / ".join(f"{value:{sign}.4f}" for value in figures.mean())
-            cells[-1].append(f"{shown} ({len(figures)})")
-    note = (
-        "AU(PRC) / hierarchical F on validation rows, and for the others the mean difference to C-HMCNN on the same "
-        "rows; in brackets the number of seeds. Run by `python -m benchmarks.texts choose`."
-    )
-    return f"{_table(['candidate', *problems], cells)}\n{note}\n"
 
 
 def settings() -> str:

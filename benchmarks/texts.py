@@ -9,7 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +21,71 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from benchmarks.neighbours import create_neighbours
+from benchmarks.text_losses import DelegatesNegatives, add_inner, begin_with_plain, mix
 from benchmarks.text_problems import PROBLEMS, TextProblem, load
 from chmcnn import metrics
 from chmcnn._io.files import atomic
 from chmcnn.baselines import system
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets import Preprocessor
+from chmcnn.estimator import HierarchicalClassifier
 from chmcnn.hierarchy import Hierarchy
 
 RESULTS = Path(__file__).parent / "results" / "texts"
 SEEDS = (0, 1, 2)
+CHOICE_SEEDS = (*SEEDS, 3)
+"""Seeds of ``choose``: differences between losses are small."""
 TEST = 0.2
 DEFAULT = "C-HMCNN"
-CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
-    DEFAULT: ("C-HMCNN", {}),
-    "the same network, plain BCE": ("f+max", {}),
-    "dropout 0.4": ("C-HMCNN", {"dropout": 0.4}),
-    "batches of 256 rows": ("C-HMCNN", {"batch_size": 256}),
-    "weights averaged over an epoch": ("C-HMCNN", {"averaging": 1}),
-    "20 epochs": ("C-HMCNN", {"epochs": 20}),
-    "fast": ("Neighbours", {"preprocess": False}),
-    "neighbours, smoothed": ("Neighbours", {"n_neighbours": 15, "power": 1, "smoothing": 0.1, "preprocess": False}),
+PLAIN = "the same network, plain BCE"
+Candidate = tuple[Callable[..., HierarchicalClassifier], dict[str, Any]]
+NETWORK, PLAIN_NETWORK = system("C-HMCNN"), system("f+max")
+CANDIDATES: dict[str, Candidate] = {
+    DEFAULT: (NETWORK, {}),
+    PLAIN: (PLAIN_NETWORK, {}),
+    "dropout 0.4": (NETWORK, {"dropout": 0.4}),
+    "batches of 256 rows": (NETWORK, {"batch_size": 256}),
+    "weights averaged over an epoch": (NETWORK, {"averaging": 1}),
+    "20 epochs": (NETWORK, {"epochs": 20}),
+    "fast": (system("Neighbours"), {"preprocess": False}),
+    "neighbours, smoothed": (
+        system("Neighbours"),
+        {"n_neighbours": 15, "power": 1, "smoothing": 0.1, "preprocess": False},
+    ),
+    "plain BCE, weights averaged over an epoch": (PLAIN_NETWORK, {"averaging": 1}),
 }
 """Systems that ``choose`` compares, and their options."""
+LOSSES: dict[str, Candidate] = {
+    "plain BCE in the first half of the epochs": (begin_with_plain(1 / 2), {}),
+    "plain BCE in the first two thirds": (begin_with_plain(2 / 3), {}),
+    "a share of plain BCE that falls from 1 to 0": (mix(lambda done: 1 - done), {}),
+    "plain BCE of inner classes added, weight 0.05": (add_inner(0.05), {}),
+    "plain BCE of inner classes added, weight 0.1": (add_inner(0.1), {}),
+    "plain BCE of inner classes added, weight 0.3": (add_inner(0.3), {}),
+    "negatives delegate, positives do not": (DelegatesNegatives, {}),
+    "plain BCE in the first two thirds, weights averaged over an epoch": (begin_with_plain(2 / 3), {"averaging": 1}),
+}
+"""Other losses of the same network, which ``choose`` compares as well."""
+_CHANGES: dict[str, dict[str, Any]] = {
+    "learning rate 0.0015": {"learning_rate": 1.5e-3},
+    "learning rate 0.006": {"learning_rate": 6e-3},
+    "256 units": {"widths": (256,)},
+    "1,024 units": {"widths": (1024,)},
+    "6 epochs": {"epochs": 6},
+    "learning rate 0.00075": {"learning_rate": 7.5e-4},
+}
+SETTINGS: dict[str, Candidate] = {
+    name: (kind, options)
+    for change, options in _CHANGES.items()
+    for name, kind in ((change, NETWORK), (f"{change}, plain BCE", PLAIN_NETWORK))
+}
+"""Both losses with the same changed setting, which ``choose`` compares as well."""
+ALL_CANDIDATES = CANDIDATES | LOSSES | SETTINGS
+PAIRS = [
+    ("weights averaged over an epoch", "plain BCE, weights averaged over an epoch"),
+    *((change, f"{change}, plain BCE") for change in sorted(_CHANGES)),
+]
+"""Candidates that differ in the loss only."""
 Scores = NDArray[np.float32]
 Positions = NDArray[np.int64]
 Rows = tuple[sparse.csr_array, NDArray[np.bool_]]
@@ -89,7 +131,7 @@ def _neighbours(hierarchy: Hierarchy, _seed: int, train: Rows, x: sparse.csr_arr
 
 SYSTEMS: dict[str, Callable[..., Scores]] = {
     "C-HMCNN": partial(_network, "C-HMCNN"),
-    "the same network, plain BCE": partial(_network, "f+max"),
+    PLAIN: partial(_network, "f+max"),
     "LinearSVC, closed": _linear_svc,
     "neighbours, smoothed": _neighbours,
 }
@@ -117,11 +159,11 @@ def compare(problem: TextProblem, seed: int) -> list[dict[str, Any]]:
     return results
 
 
-def choose(problem: TextProblem, candidate: str, seed: int) -> dict[str, Any]:
+def choose(problem: TextProblem, rows: Callable[[], tuple[Rows, Rows]], candidate: str, seed: int) -> dict[str, Any]:
     """Return the measures of a candidate on validation rows."""
-    train, validation = _read_rows(problem, *split_for_choice(len(problem.texts), seed))
-    name, options = CANDIDATES[candidate]
-    model = system(name)(problem.hierarchy, random_state=seed, **options).fit(*train)
+    train, validation = rows()
+    kind, options = ALL_CANDIDATES[candidate]
+    model = kind(problem.hierarchy, random_state=seed, **options).fit(*train)
     figures = measure(validation[1], model.predict_proba(validation[0]))
     return {"problem": problem.name, "seed": seed, "candidate": candidate, **figures}
 
@@ -138,17 +180,23 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
 
 def main(words: list[str]) -> None:
     """Run what has no result file: ``choose`` or the comparison, on all problems or on those that are named."""
-    choosing = "choose" in words
     torch.set_num_threads(1)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
+        if "choose" in words:
+            _choose_all(problem)
+            continue
         for seed in SEEDS:
-            if not choosing:
-                _run(RESULTS / f"{name}-{seed}.json", partial(compare, problem, seed))
-                continue
-            for number, candidate in enumerate(CANDIDATES):
-                _run(RESULTS / f"choose-{name}-{number}-{seed}.json", partial(choose, problem, candidate, seed))
+            _run(RESULTS / f"{name}-{seed}.json", partial(compare, problem, seed))
+
+
+def _choose_all(problem: TextProblem) -> None:
+    for seed in CHOICE_SEEDS:
+        rows = cache(partial(_read_rows, problem, *split_for_choice(len(problem.texts), seed)))
+        for number, candidate in enumerate(ALL_CANDIDATES):
+            path = RESULTS / f"choose-{problem.name}-{number}-{seed}.json"
+            _run(path, partial(choose, problem, rows, candidate, seed))
 
 
 if __name__ == "__main__":
