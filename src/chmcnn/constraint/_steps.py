@@ -65,7 +65,8 @@ def _place(steps: list[Step], classes: int) -> Ascent:
         done = sum(part.stop - part.start for part, _ in placed)
         part = slice(done, done + len(step.parents))
         parts = step.matrix.data, places[step.matrix.indices], step.matrix.indptr
-        placed.append((part, to_sparse_tensor(csr_array(parts, shape=(len(step.parents), classes + len(inner))))))
+        matrix = csr_array(parts, shape=(len(step.parents), classes + len(inner)))
+        placed.append((part, _to_tensor(matrix, np.int32)))  # half of what is read
         places[step.parents] = classes + np.arange(part.start, part.stop)
     return Ascent(inner, places >= classes, placed)
 
@@ -98,7 +99,11 @@ def _join(lower: Step, upper: Step) -> Step | None:
 
 def to_sparse_tensor(matrix: csr_array) -> Tensor:
     """Return a sparse matrix as a CSR tensor, such as the input of `chmcnn.nn.SparseMLP`."""
-    offsets, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
+    return _to_tensor(matrix, np.int64)
+
+
+def _to_tensor(matrix: csr_array, index: type[np.int32 | np.int64]) -> Tensor:
+    offsets, columns = (torch.from_numpy(part.astype(index)) for part in (matrix.indptr, matrix.indices))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
         return torch.sparse_csr_tensor(
