@@ -6,6 +6,7 @@ the pairs, with the features and the labels of the new rows. Each training is a 
 peak can be counted from the moment at which the data are ready.
 """
 
+import ctypes
 import itertools
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ def measure(rows: int) -> dict[str, Any]:
     y = draw_labels(rows, hierarchy)
     x = np.random.default_rng(0).standard_normal((rows, COLUMNS), dtype=np.float32)
     held_out = x[:VALIDATION].copy(), y[:VALIDATION].copy()
+    ctypes.CDLL(None).malloc_trim(0)  # what the generation needed goes back to the system
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins here
     before = read_peak()
     model = CHMCNNClassifier(hierarchy, widths=WIDTHS, epochs=1, refit=False, random_state=0)
@@ -74,6 +76,8 @@ def read_peak() -> int:
 def report() -> str:
     """Return the peaks, and the bytes that each pair adds."""
     results = [read(path) for path in sorted(FOLDER.glob("*.json"), key=by_size)]
+    if len(results) < 2:
+        return "Not measured yet: `python -m benchmarks.scale_memory` takes some minutes.\n"
     cells = [[*_describe(results[0]), ""]]
     cells += [[*_describe(row), f"{bytes_per_pair(less, row):.3f}"] for less, row in itertools.pairwise(results)]
     header = ["rows", "classes", "labels", "data", "before the training", "peak", "bytes for each further pair"]
