@@ -1,9 +1,10 @@
 """What a training needs for each pair of a row and a class: ``python -m benchmarks.scale_memory``, some minutes.
 
 The problems differ in their training rows only: network, optimizer, batch and validation rows are the same, because
-every class has a row in each of them. So what the peak of the process adds from one problem to the next is the price of
-the pairs, with the features and the labels of the new rows. Each training is a process of its own, on Linux, where the
-peak can be counted from the moment at which the data are ready.
+every class has a row in each of them. So what a training adds to the memory of the process, with the features and the
+labels, differs from one problem to the next by the price of the pairs. Each training is a process of its own, on Linux,
+where the peak can be counted from the moment at which the data are ready; what a process has before, its libraries most
+of all, varies more than what is measured, and does not count.
 """
 
 import ctypes
@@ -24,8 +25,8 @@ from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.hierarchy import Hierarchy
 
 FOLDER = RESULTS / "scale_memory"
-ROWS = (5_000, 10_000, 20_000)
-CLASSES = 20_000
+ROWS = (10_000, 20_000)
+CLASSES = 40_000
 COLUMNS = 16
 WIDTHS = (16,)
 """A small network: what is measured does not depend on it."""
@@ -80,19 +81,36 @@ def report() -> str:
         return "Not measured yet: `python -m benchmarks.scale_memory` takes some minutes.\n"
     cells = [[*_describe(results[0]), ""]]
     cells += [[*_describe(row), f"{bytes_per_pair(less, row):.3f}"] for less, row in itertools.pairwise(results)]
-    header = ["rows", "classes", "labels", "data", "before the training", "peak", "bytes for each further pair"]
+    header = [
+        "rows",
+        "classes",
+        "labels",
+        "data",
+        "with the training",
+        "peak of the process",
+        "bytes for each further pair",
+    ]
     command = f"Measured by `python -m benchmarks.scale_memory`{describe_machine(results[0])}"
     return f"{table(header, cells)}\n{command}; each problem in a process of its own.\n"
 
 
 def bytes_per_pair(less: dict[str, Any], more: dict[str, Any]) -> float:
-    """Return what one problem adds to the peak of another, for each pair of a row and a class."""
-    pairs = [row["rows"] * row["classes"] for row in (less, more)]
-    return float((more["peak bytes"] - less["peak bytes"]) / (pairs[1] - pairs[0]))
+    """Return what a training on more rows needs beyond another, for each pair of a row and a class."""
+    pairs, needed = ([count(row) for row in (less, more)] for count in (_count_pairs, _count_bytes))
+    return float((needed[1] - needed[0]) / (pairs[1] - pairs[0]))
+
+
+def _count_pairs(row: dict[str, Any]) -> int:
+    return int(row["rows"] * row["classes"])
+
+
+def _count_bytes(row: dict[str, Any]) -> int:
+    """Return the data, and what the training adds."""
+    return int(row["data bytes"] + row["peak bytes"] - row["before bytes"])
 
 
 def _describe(row: dict[str, Any]) -> list[str]:
-    sizes = (f"{row[name] / MIB:,.0f} MiB" for name in ("data bytes", "before bytes", "peak bytes"))
+    sizes = (f"{size / MIB:,.0f} MiB" for size in (row["data bytes"], _count_bytes(row), row["peak bytes"]))
     return [f"{row['rows']:,}", f"{row['classes']:,}", f"{row['labels']:,}", *sizes]
 
 
