@@ -41,7 +41,7 @@ MOST_DENSE = 2e9
 
 def measure_ours(size: Size) -> dict[str, float]:
     """Train the default for an epoch, and validate it."""
-    _warm_up()
+    warm_up()
     problem, data = size.draw(), peak_mib()
     model = CHMCNNClassifier(problem.hierarchy, epochs=1, refit=False, validation=VALIDATION, random_state=0)
     start = time.perf_counter()
@@ -82,7 +82,7 @@ def measure_plain(size: Size) -> dict[str, float]:
     return {"data MiB": data, "peak MiB": peak_mib(), "epoch seconds": seconds, "AU(PRC)": score}
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Load what libraries load at first use, and compile the loops, which later processes need not do."""
     CHMCNNClassifier(Hierarchy.from_edges([("a", "b")]), epochs=1).fit(np.eye(8), [{"b"}, {"a"}] * 4)
 

@@ -34,12 +34,12 @@ def scale() -> str:
         for row, plain in rows
     ]
     header = ["rows", "classes", "features", "epoch", "time", "peak memory", "peak memory, plain"]
-    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.scale`{_machine(rows[0][0])}.\n"
+    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.scale`{describe_machine(rows[0][0])}.\n"
 
 
 def wordnet() -> str:
     """Return the result on all of WordNet."""
-    result, before = (_read(RESULTS / "scale" / f"{name}.json") for name in ("wordnet", "wordnet-before"))
+    result, before = (read(RESULTS / "scale" / f"{name}.json") for name in ("wordnet", "wordnet-before"))
     cells = [
         [name, *(f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F"))]
         for name, figures in (result["systems"] | {_BEFORE: before["C-HMCNN"]}).items()
@@ -55,18 +55,18 @@ def wordnet() -> str:
         f"{result['violations']} violations. Before, {len(before['epochs'])} epochs without a refit took "
         f"{before['fit seconds'] / 60:.0f} minutes and {before['peak MiB'] / GIB:.1f} GiB. "
         f"The options are {_list_options(result['options'])}. "
-        f"Measured by `python -m benchmarks.large wordnet`{_machine(result)}."
+        f"Measured by `python -m benchmarks.large wordnet`{describe_machine(result)}."
     )
     return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
 
 
 def large() -> str:
     """Return the results of all presets on other large problems."""
-    results = {name: _read(path) for name in _LARGE if (path := RESULTS / "scale" / f"{name}.json").exists()}
+    results = {name: read(path) for name in _LARGE if (path := RESULTS / "scale" / f"{name}.json").exists()}
     cells, notes = [], []
     for name, result in results.items():
         linear = RESULTS / "scale" / f"{name}-linear.json"
-        systems = result["systems"] | (_read(linear)["systems"] if linear.exists() else {})
+        systems = result["systems"] | (read(linear)["systems"] if linear.exists() else {})
         for system, figures in systems.items():
             measured = (f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F", "Fmax"))
             cells.append([name, system, *measured, f"{figures['processor seconds'] / 60:.1f} min"])
@@ -81,13 +81,13 @@ def large() -> str:
     header = ["problem", "system", "AU(PRC)", "hierarchical F", "Fmax", "processor time"]
     described = "\n".join(f"- {note}" for note in notes)
     violations = sum(result["violations"] for result in results.values())
-    command = f"Measured by `python -m benchmarks.large`{_machine(next(iter(results.values())))}"
+    command = f"Measured by `python -m benchmarks.large`{describe_machine(next(iter(results.values())))}"
     return f"{table(header, cells)}\n{described}\n\n{command}; {violations} violations.\n"
 
 
 def outputs() -> str:
     """Return what a step of the last layer costs."""
-    rows = [_read(path) for path in sorted((RESULTS / "outputs").glob("[1-9]*.json"), key=_by_size)]
+    rows = [read(path) for path in sorted((RESULTS / "outputs").glob("[1-9]*.json"), key=by_size)]
     cells = [
         [
             f"{row['classes']:,}",
@@ -100,12 +100,12 @@ def outputs() -> str:
         for row in rows
     ]
     header = ["classes", "optimizer and rank", "weights", "gradient", "optimizer", "memory"]
-    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.outputs`{_machine(rows[0])}.\n"
+    return f"{table(header, cells)}\nMeasured by `python -m benchmarks.outputs`{describe_machine(rows[0])}.\n"
 
 
 def ranks() -> str:
     """Return the validation scores of each rank of the last layer."""
-    rows = [_read(path) for path in sorted((RESULTS / "outputs").glob("accuracy-*.json"))]
+    rows = [read(path) for path in sorted((RESULTS / "outputs").glob("accuracy-*.json"))]
     names = list(rows[0]["validation AU(PRC)"])
     cells = [
         [row["dataset"], f"{row['classes']:,}", *(f"{row['validation AU(PRC)'][name]:.4f}" for name in names)]
@@ -135,12 +135,12 @@ def draw_scale() -> Figure:
 
 def load_scale() -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
     """Return the results of each size: ours, and the plain one if it was run."""
-    ours = sorted((RESULTS / "scale").glob("*-ours.json"), key=_by_size)
+    ours = sorted((RESULTS / "scale").glob("*-ours.json"), key=by_size)
     plain = [path.with_name(path.name.replace("-ours", "-plain")) for path in ours]
-    return [(_read(own), _read(other) if other.exists() else None) for own, other in zip(ours, plain, strict=True)]
+    return [(read(own), read(other) if other.exists() else None) for own, other in zip(ours, plain, strict=True)]
 
 
-def _by_size(path: Path) -> tuple[int, ...]:
+def by_size(path: Path) -> tuple[int, ...]:
     """Return the numbers in the name of a file."""
     return tuple(map(int, re.findall(r"\d+", path.stem)))
 
@@ -149,11 +149,13 @@ def _list_options(options: dict[str, Any]) -> str:
     return ", ".join(f"`{name}={value!r}`" for name, value in options.items())
 
 
-def _machine(result: dict[str, Any]) -> str:
+def describe_machine(result: dict[str, Any]) -> str:
+    """Return the end of a sentence about the machine of a result."""
     machine = result["machine"]
     return f" on {machine['threads']} threads of {machine['processor']}, torch {machine['torch']}"
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """Return the content of a file of results."""
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content

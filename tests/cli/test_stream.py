@@ -42,6 +42,15 @@ def test_files_are_streamed_and_the_model_predicts_tables(place: Path) -> None:
     assert done.stdout.startswith("name,labels\nn90,")
 
 
+def test_a_folder_is_one_table_without_a_stream(place: Path) -> None:
+    options = "--hierarchy edges.csv --id-column name --categorical zone --epochs 2 -o whole --quiet"
+    done = run("train", "big/", *options.split(), cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "72 training, 18 test" in (place / "whole" / "report.html").read_text()
+    assert run("evaluate", "whole", "big", cwd=place).returncode == 0
+    assert run("predict", "whole", "big", "--most-specific", cwd=place).stdout.count("\n") == 91
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -53,7 +62,10 @@ def test_files_are_streamed_and_the_model_predicts_tables(place: Path) -> None:
         ("big --stream --hierarchy edges.csv --delimiter ;", "--delimiter cannot be used with --stream"),
         ("big --stream --hierarchy edges.csv --test-share 0.1", "name a table to test on with --test"),
         ("nowhere/*.parquet --stream --hierarchy edges.csv", "nowhere/*.parquet has no Parquet files"),
-        ("test.csv test.csv --hierarchy edges.csv", "There are 2 tables; use --stream"),
+        (
+            "test.csv test.csv --hierarchy edges.csv",
+            "There are 2 tables; name the folder of several Parquet files, or use --stream",
+        ),
         ("test.csv --window 5 --hierarchy edges.csv", "--window is only for --stream"),
     ],
 )

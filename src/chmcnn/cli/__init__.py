@@ -89,8 +89,9 @@ def main() -> None:
     except (MemoryError, RuntimeError) as error:
         if not _OUT_OF_MEMORY.search(f"{type(error).__name__}: {error}"):
             raise
+        reason = str(error).partition("\n")[0]
         _fail(
-            f"there is not enough memory: {str(error).partition(chr(10))[0]}. Use a smaller --width or --batch-size, "
+            f"there is not enough memory{reason and ': '}{reason}. Use a smaller --width or --batch-size, "
             "fewer columns or classes, or --stream for rows that do not fit into memory."
         )
 

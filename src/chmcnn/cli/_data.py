@@ -213,8 +213,16 @@ class Parts:
 
 
 def is_file(name: str) -> bool:
-    """Whether a name is a file name, and not that of a data set."""
-    return bool(Path(name).suffix) or Path(name).is_file()
+    """Whether a name is that of a file or a folder, and not that of a data set."""
+    if Path(name).suffix or Path(name).is_file():
+        return True
+    return Path(name).is_dir() and (name.endswith("/") or not _is_dataset(name))
+
+
+def _is_dataset(name: str) -> bool:
+    from chmcnn.datasets import names
+
+    return name in names()
 
 
 def refuse_option(name: str, option: str) -> None:

@@ -26,8 +26,8 @@ Data = Annotated[
 DataOrFiles = Annotated[
     list[str],
     typer.Argument(
-        help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz; with --stream, "
-        "Parquet files, folders or patterns.",
+        help="Name of a data set, or a table of your own: CSV, TSV, Parquet, ARFF, svmlight or .npz, or a folder of "
+        "Parquet files; with --stream, several files, folders or patterns.",
         metavar="data",
     ),
 ]

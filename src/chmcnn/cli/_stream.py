@@ -39,7 +39,9 @@ class StreamOptions(OptionGroup):
     def check(self, data: Sequence[str]) -> None:
         """Refuse several tables, or a window, without ``--stream``."""
         if not self.stream and len(data) > 1:
-            raise DatasetError(f"There are {len(data)} tables; use --stream to train on several Parquet files.")
+            raise DatasetError(
+                f"There are {len(data)} tables; name the folder of several Parquet files, or use --stream."
+            )
         if not self.stream and self.window is not None:
             raise DatasetError("--window is only for --stream: a table is read as a whole.")
 

@@ -31,16 +31,44 @@ class Step(NamedTuple):
     matrix: csr_array
 
 
-_cache: WeakKeyDictionary[IndexedHierarchy, list[tuple[NDArray[np.int64], Tensor]]] = WeakKeyDictionary()
+class Ascent(NamedTuple):
+    """The steps of a hierarchy, for keys in two parts: those of the classes, then the highest ones as they are found.
+
+    The classes with children have the second part, in the order in which steps complete them. A step fills a slice of
+    it; its matrix is (classes of the step, both parts).
+    """
+
+    inner: NDArray[np.int64]
+    has_children: NDArray[np.bool_]  # (classes,)
+    steps: list[tuple[slice, Tensor]]
+
+
+_cache: WeakKeyDictionary[IndexedHierarchy, Ascent] = WeakKeyDictionary()
 """Not in the hierarchy itself: torch cannot copy sparse tensors with a module."""
 
 
-def find_steps(hierarchy: IndexedHierarchy) -> list[tuple[NDArray[np.int64], Tensor]]:
-    """Return the classes and the matrix of each step, the deepest first, built once."""
+def find_ascent(hierarchy: IndexedHierarchy) -> Ascent:
+    """Return the steps, the deepest first, built once."""
     if hierarchy not in _cache:
         with torch.inference_mode(mode=False):  # also used later, with gradients
-            _cache[hierarchy] = [(step.parents, to_sparse_tensor(step.matrix)) for step in _build(hierarchy)]
+            _cache[hierarchy] = _place(_build(hierarchy), len(hierarchy.classes))
     return _cache[hierarchy]
+
+
+def _place(steps: list[Step], classes: int) -> Ascent:
+    """Let each step read the highest keys that earlier steps have found, and the keys of other classes."""
+    from scipy.sparse import csr_array
+
+    inner = np.concatenate([np.empty(0, np.int64), *(step.parents for step in steps)])
+    places, placed = np.arange(classes), list[tuple[slice, Tensor]]()
+    for step in steps:
+        done = sum(part.stop - part.start for part, _ in placed)
+        part = slice(done, done + len(step.parents))
+        parts = step.matrix.data, places[step.matrix.indices], step.matrix.indptr
+        matrix = csr_array(parts, shape=(len(step.parents), classes + len(inner)))
+        placed.append((part, _to_tensor(matrix, np.int32)))  # half of what is read
+        places[step.parents] = classes + np.arange(part.start, part.stop)
+    return Ascent(inner, places >= classes, placed)
 
 
 def _build(hierarchy: IndexedHierarchy) -> list[Step]:
@@ -71,7 +99,11 @@ def _join(lower: Step, upper: Step) -> Step | None:
 
 def to_sparse_tensor(matrix: csr_array) -> Tensor:
     """Return a sparse matrix as a CSR tensor, such as the input of `chmcnn.nn.SparseMLP`."""
-    offsets, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
+    return _to_tensor(matrix, np.int64)
+
+
+def _to_tensor(matrix: csr_array, index: type[np.int32 | np.int64]) -> Tensor:
+    offsets, columns = (torch.from_numpy(part.astype(index)) for part in (matrix.indptr, matrix.indices))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
         return torch.sparse_csr_tensor(

@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from chmcnn import _wording
+from chmcnn._sparse import refuse_damaged
 from chmcnn.datasets.columns import list_kinds
 from chmcnn.datasets.stratification import stratify
 from chmcnn.datasets.texts import as_column, is_list_of_texts
@@ -292,6 +293,7 @@ def _as_features(features: Features) -> TableFeatures:
             raise DatasetError(f"X has two columns {duplicate!r}; rename one of them.")
         return features.copy(deep=False)
     if isinstance(features, sparse.sparray | sparse.spmatrix):
+        refuse_damaged(features, "X", DatasetError)
         return _freeze(cast("Any", sparse.csr_array)(features))
     if is_list_of_texts(features):
         return as_column(features)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._io import text
-from chmcnn.datasets import arff, delimited, obo, parquet, skos, sparse_tables
+from chmcnn.datasets import arff, delimited, obo, parquet, parquet_folder, skos, sparse_tables
 from chmcnn.datasets.raw_table import DeclaredLabels, RawTable
 from chmcnn.errors import FileError, HierarchyError, TableError
 from chmcnn.hierarchy import Hierarchy
@@ -96,7 +96,9 @@ _CONVERT = {
 
 
 def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
-    """Read a table by its ending, or as delimited text if there is a delimiter."""
+    """Read a table by its ending, or as delimited text if there is a delimiter; a folder has Parquet files."""
+    if path.is_dir():
+        return parquet_folder.read(path)
     if not path.is_file():
         raise TableError("the file does not exist", path)
     read = FORMATS.get(text.ending(path), Format()).read_table

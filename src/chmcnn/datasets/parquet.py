@@ -13,7 +13,7 @@ from chmcnn.datasets.sparse_tables import has_entries, read_entries
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 ArrowTable: TypeAlias = Any
@@ -32,12 +32,19 @@ _EXACT = 2**53
 
 def read(path: Path) -> RawTable:
     """Read the columns of a Parquet file."""
+    table = read_arrow(path)
+    if not table.num_rows:
+        raise TableError("the file has no rows", path)
+    return from_arrow(table, path)
+
+
+def read_arrow(path: Path) -> ArrowTable:
+    """Read a Parquet file as a table of Arrow, and check it."""
     with open_parquet(path) as file:
-        if not file.metadata.num_rows:
-            raise TableError("the file has no rows", path)
         check_columns(file.schema_arrow, path)
         table = file.read()
-    return to_raw_table(table, path)
+    _refuse_damaged(table, path)
+    return table
 
 
 @contextmanager
@@ -89,11 +96,18 @@ def describe(error: Exception) -> str:
 def to_raw_table(table: ArrowTable, path: Path, first_row: int = 0) -> RawTable:
     """Return the columns of a table, or of some of its rows, that `check_columns` accepts."""
     _refuse_damaged(table, path)
+    return from_arrow(table, path, first_row)
+
+
+def from_arrow(
+    table: ArrowTable, path: Path, first_row: int = 0, place_of: Callable[[int], tuple[Path, int]] | None = None
+) -> RawTable:
+    """Do the same with a table that is checked already; see `RawTable` for ``place_of``."""
     matrix = read_entries(table, path) if has_entries(table.schema) else None
     names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
     columns = {name: _to_pandas(table.column(name), name, path) for name in names}
     frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
-    return RawTable(path, frame, matrix=matrix, first_row=first_row)
+    return RawTable(path, frame, matrix=matrix, first_row=first_row, place_of=place_of)
 
 
 def _refuse_damaged(table: ArrowTable, path: Path) -> None:

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
+from chmcnn._sparse import refuse_damaged
 from chmcnn.datasets.columns import KINDS, Categories, Column, Numbers, Texts, encode_numbers, learn_column
 from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import FeatureError
@@ -202,6 +203,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             kinds = sorted({KINDS[type(column)] for column in self.columns_} - {KINDS[Numbers]})
             form = "list of texts" if not hasattr(self, "feature_names_in_") else "DataFrame with the same columns"
             raise FeatureError(f"X had columns of {' and '.join(kinds)} in fit; pass a {form}.")
+        refuse_damaged(features, "X", FeatureError)
         matrix = validate_data(
             self, features, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", copy=True
         )

@@ -39,16 +39,16 @@ class RawTable:
     declared: DeclaredLabels | None = None
     matrix: sparse.csr_array | None = None
     first_row: int = 0  # of a part of a file
+    place_of: Callable[[int], tuple[Path, int]] | None = None  # the file of a row, and its number there, in a folder
 
     def error(self, problem: str, row: int | None = None, column: str | None = None) -> TableError:
         """Return an error about a cell; it names the row where the format has no lines."""
         line = None if row is None else self.line_of(row)
-        place = f"row {self.first_row + row + 1}, " if row is not None and line is None else ""
+        path, number = (self.path, row) if row is None or self.place_of is None else self.place_of(row)
+        place = f"row {self.first_row + number + 1}, " if number is not None and line is None else ""
         where = f"column {column!r}: " if column is not None else ""
         names = list(self.frame.columns)
-        return TableError(
-            f"{place}{where}{problem}", self.path, line, names.index(column) + 1 if column in names else None
-        )
+        return TableError(f"{place}{where}{problem}", path, line, names.index(column) + 1 if column in names else None)
 
     def require_column(self, column: str, hint: str) -> None:
         """Raise an error for a column that does not exist."""

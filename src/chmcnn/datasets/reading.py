@@ -92,7 +92,8 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     Parameters
     ----------
     path
-        The file, plain or with ``.gz``; its ending says what it is.
+        The file, plain or with ``.gz``; its ending says what it is. A folder of Parquet files with the same columns is
+        one table, in the order of their names.
     hierarchy
         The classes, or a file that `chmcnn.datasets.read_hierarchy` reads. Without it, the labels are paths such as
         ``sport/tennis``, and define the hierarchy.

@@ -141,7 +141,7 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     for each in paths:
         path = Path(each).expanduser()
         if path.is_dir():
-            matches = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
+            matches = sorted(file for file in path.iterdir() if _is_part(file))
         else:
             matches = [path] if path.is_file() else sorted(map(Path, glob.glob(str(path))))  # noqa: PTH207 -- any folder
         if not matches:
@@ -153,6 +153,11 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     if not found:
         raise DatasetError("There are no files to stream; expected Parquet files.")
     return list(found)
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a file of a folder has rows: others begin with a dot or an underscore, by an old custom."""
+    return path.suffix.lower() in _ENDINGS and not path.name.startswith((".", "_"))
 
 
 def open_groups(files: Sequence[Path]) -> tuple[Any, tuple[RowGroup, ...]]:

@@ -14,8 +14,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn import metrics
+from chmcnn._sparse import refuse_damaged
 from chmcnn.datasets.stratification import stratify
-from chmcnn.errors import ChmcnnError, LabelError, ModelError
+from chmcnn.errors import ChmcnnError, FeatureError, LabelError, ModelError
 from chmcnn.estimator._held_out import HeldOutLearner
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
@@ -241,6 +242,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     def _to_labels(self, X: Features, y: LabelsLike) -> csr_array:
         """Return labels with all ancestors as a matrix, one row for each row of X."""
+        refuse_damaged(X, "X", FeatureError)
         labels, rows = self._to_matrix(y), _num_samples(X)
         if rows != labels.shape[0]:
             raise LabelError(f"X has {rows} rows, but y has labels of {labels.shape[0]}.")

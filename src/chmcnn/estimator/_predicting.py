@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from chmcnn.errors import ChmcnnError
+from chmcnn._sparse import refuse_damaged
+from chmcnn.errors import ChmcnnError, FeatureError
 from chmcnn.estimator._answering import Answering, AnswerOptions, read_limit
 from chmcnn.estimator._correction import Direction, correct, find_delegates, get_options
 from chmcnn.estimator._explain import Explanation, explain
@@ -130,6 +131,7 @@ class Predictor:
         if is_stream(X):  # refused by `predict_proba`, unless a subclass splits it
             yield X
             return
+        refuse_damaged(X, "X", FeatureError)
         X = X.tocsr() if hasattr(X, "tocsr") else X
         X = np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
         rows = _num_samples(X)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from chmcnn import _wording
+from chmcnn._sparse import refuse_damaged
 from chmcnn.errors import HierarchyError, LabelError, ScoreError
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
     from scipy import sparse
 
     is_sparse = sparse.issparse(labels)
+    refuse_damaged(labels, "The matrix of labels", LabelError)
     matrix: Any = sparse.csr_array(cast("Any", labels)) if is_sparse else np.asarray(_as_dense(labels))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise LabelError(_wording.wrong_shape("Labels", matrix.shape, len(hierarchy)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from chmcnn._sparse import refuse_damaged
 from chmcnn._wording import count, wrong_shape
 from chmcnn.errors import LabelError, ScoreError
 
@@ -44,6 +45,7 @@ def is_sparse(values: Matrix) -> bool:
 def as_matrix(values: LabelsLike | ScoresLike) -> Matrix:
     """Convert a tensor on any device or anything array-like to an array; a sparse matrix stays sparse."""
     if is_sparse(values):
+        refuse_damaged(values, "Y or the matrix of scores", ScoreError)
         return values
     if hasattr(values, "detach"):
         tensor = values.detach().cpu()
