@@ -124,7 +124,7 @@ def test_a_wrong_option_is_named(address: str, path: str, status: int, told: str
         ({"rows": [ROW, {"size": 1}]}, 422, "rows[1] has no 'zone'; use null for a missing value."),
         ({"rows": [ROW | {"size": "big"}]}, 422, 'rows[0].size is "big"; expected a number or null.'),
         ({"rows": [ROW | {"size": True}]}, 422, "rows[0].size is true; expected a number or null."),
-        ({"rows": [ROW | {"size": 10**400}]}, 422, "The body is not JSON that can be read: the integer 1000"),
+        ({"rows": [ROW | {"size": 10**400}]}, 422, "rows[0].size is 1000000000"),
         ({"rows": [ROW | {"zone": 1.5}]}, 422, "rows[0].zone is 1.5; expected a category as text or null."),
         ({"rows": [ROW | {"note": 3}]}, 422, "rows[0].note is 3; expected text or null."),
         ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31.'),
@@ -144,14 +144,14 @@ def test_a_wrong_row_is_named(address: str, body: Any, status: int, told: str) -
 @pytest.mark.parametrize(
     ("body", "kind", "status", "told"),
     [
-        (b"{", "application/json", 422, "The body is not JSON that can be read: Expecting"),
-        (b"[" * 4000, "application/json", 422, "The body is not JSON that can be read: it is nested too deeply."),
-        (b"\xff\xfe", "application/json", 422, "The body is not JSON that can be read: 'utf-8'"),
+        (b"{", "application/json", 422, "The body is not JSON that can be read: EOF while parsing an object"),
+        (b"[" * 4000, "application/json", 422, "The body is not JSON that can be read: recursion limit exceeded"),
+        (b"\xff\xfe", "application/json", 422, "The body is not JSON that can be read: expected value at line 1"),
         (
             INFINITE,
             "application/json",
             422,
-            "rows[0].size is inf; expected a finite number, or null for a missing one.",
+            "rows[0].size is Infinity; expected a finite number, or null for a missing one.",
         ),
         (b"", "text/csv", 422, "rows.csv: the file is empty; expected a header and rows."),
         (b"size,zone\n1,1\n", "text/csv", 422, "rows.csv: there is no column 'day'"),

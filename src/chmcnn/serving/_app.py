@@ -14,7 +14,7 @@ from chmcnn.serving._errors import tell
 from chmcnn.serving._limits import Limits
 from chmcnn.serving._routes import add_routes
 from chmcnn.serving._service import Service
-from chmcnn.serving._watch import Watch
+from chmcnn.serving._watch import Guard, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ def create_app(
     limits: Limits | None = None,
     token: str | None = None,
     origins: Sequence[str] = (),
+    hosts: Sequence[str] = (),
 ) -> FastAPI:
     """Return a service that answers with a model.
 
@@ -41,6 +42,8 @@ def create_app(
         Secret that each request must have in its header ``Authorization: Bearer``; without it, everybody is answered.
     origins
         Pages from other hosts that a browser may let use the service (CORS); by default none.
+    hosts
+        Names, without a port, that requests may have in their header ``Host``; by default all.
 
     Examples
     --------
@@ -61,11 +64,13 @@ def create_app(
         lifespan=service.lifespan,
         docs_url=None,  # these pages load programs from elsewhere
         redoc_url=None,
+        telemetry=dict.fromkeys(("tracing", "metrics", "logs", "auto_configure"), False),  # /metrics has the counts
     )
     add_routes(app, service)
-    app.add_middleware(Watch, measured=service.measured, token=token)
-    if origins:
+    app.add_middleware(Guard, token=token, hosts=hosts)
+    if origins:  # outside of the guard: a browser asks without a token whether it may send one
         app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(Watch, measured=service.measured)
     app.add_exception_handler(ChmcnnError, tell)
     app.add_exception_handler(RequestValidationError, tell)
     return app

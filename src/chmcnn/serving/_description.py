@@ -43,7 +43,7 @@ class Problem(BaseModel):
     detail: str
 
 
-def list_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def list_problems(*statuses: int, without: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
     """Return the errors of a route, for its description."""
     meanings = {
         401: "The token is missing or wrong.",
@@ -51,10 +51,29 @@ def list_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
         408: "The body is too slow.",
         413: "Too many rows or bytes.",
         415: "Neither JSON nor CSV.",
+        421: "The header Host has a name that this machine does not have.",
         422: "A value cannot be used; the message names it.",
         503: "Too much to do; try again.",
     }
-    return {status: {"model": Problem, "description": meanings[status]} for status in (401, *statuses)}
+    return {
+        status: {"model": Problem, "description": meanings[status]}
+        for status in (401, 421, *statuses)
+        if status not in without
+    }
 
 
 BODY_PROBLEMS = list_problems(404, 408, 413, 415, 422, 503)
+
+
+def list_parameters(options: type[BaseModel]) -> list[dict[str, Any]]:
+    """Return the fields of a model as parameters in the address."""
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": schema.pop("description"),
+            "schema": schema,
+        }
+        for name, schema in options.model_json_schema()["properties"].items()
+    ]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Query, Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from chmcnn.serving._answers import Answers, Options, find_answers
-from chmcnn.serving._batches import concatenate
+from chmcnn.serving._answers import Answers, Options, Question, read_options
 from chmcnn.serving._classes import ClassFacts, ClassPage  # noqa: TC001 -- FastAPI reads the annotations
-from chmcnn.serving._description import BODY, BODY_PROBLEMS, list_problems
-from chmcnn.serving._service import Service, compute_apart
-from chmcnn.serving._watch import OPEN
+from chmcnn.serving._columns import concatenate
+from chmcnn.serving._description import BODY, BODY_PROBLEMS, list_parameters, list_problems
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from starlette.types import Receive, Scope, Send
+
+    from chmcnn.serving._service import Service
 
 _LONGEST_PAGE = 1000
 _Name = Annotated[str, Query(alias="class", description="Name of the class.")]
@@ -36,16 +38,41 @@ class Explanations(BaseModel):
     rows: list[Reasons]
 
 
+class _DirectRoute(APIRoute):
+    """A route that FastAPI describes, but for which it neither reads the request nor writes the answer.
+
+    That takes longer than the answer itself, if the model is small.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 -- those of FastAPI
+        super().__init__(*arguments, **options)
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            response: Response = await self.endpoint(Request(scope, receive))
+            await response(scope, receive, send)
+
+        self.app = answer
+
+
 def add_routes(app: FastAPI, service: Service) -> None:
     """Add all requests to an application."""
 
-    @app.post("/predict", openapi_extra=BODY, responses=BODY_PROBLEMS, summary="Classes of rows, with scores")
-    async def predict(request: Request, options: Annotated[Options, Query()]) -> Answers:
+    async def predict(request: Request) -> Response:
+        options = read_options(request.scope["query_string"])
         if options.within is not None:
             service.model.hierarchy_.index(options.within)  # an unknown class is refused before any work
-        rows = await service.read(request)
-        scores = await service.batches.score(rows.features, len(rows.names))
-        return await compute_apart(scores.size, find_answers, service.model, options, rows.names, scores)
+        answer = await service.batches.ask(Question(await service.read(request), options))
+        return Response(answer, media_type="application/json")
+
+    app.router.add_api_route(
+        "/predict",
+        predict,
+        methods=["POST"],
+        openapi_extra=BODY | {"parameters": list_parameters(Options)},
+        responses={200: {"model": Answers}} | BODY_PROBLEMS,
+        summary="Classes of rows, with scores",
+        route_class_override=_DirectRoute,
+    )
 
     @app.post("/explain", openapi_extra=BODY, responses=BODY_PROBLEMS, summary="Why classes are predicted")
     async def explain(request: Request, threshold: Annotated[float | None, Query(ge=0, le=1)] = None) -> Explanations:
@@ -75,7 +102,7 @@ def add_routes(app: FastAPI, service: Service) -> None:
     async def describe() -> dict[str, Any]:
         return service.describe()
 
-    @app.get(OPEN, summary="Whether the service answers")
+    @app.get("/healthz", responses=list_problems(without=(401,)), summary="Whether the service answers")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 from chmcnn._version import __version__
+from chmcnn.serving._answers import Answerer
 from chmcnn.serving._batches import Batches
 from chmcnn.serving._classes import ClassIndex
 from chmcnn.serving._limits import Limits, read_body
 from chmcnn.serving._measured import Measured
-from chmcnn.serving._rows import Rows, list_columns, read_rows
+from chmcnn.serving._rows import RowReader, Rows
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from fastapi import FastAPI, Request
 
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from chmcnn.estimator import HierarchicalClassifier
 
 _SMALL = 1 << 16
-"""Bytes of a body, or scores, that take less than a thread is worth."""
-
-_Parameters = ParamSpec("_Parameters")
-_Result = TypeVar("_Result")
+"""Bytes of a body that is read in less time than a thread is worth."""
+_SCORES = 1 << 22
+"""Scores of a batch, which is never less than one request."""
 
 
 class Service:
@@ -33,8 +33,10 @@ class Service:
 
     def __init__(self, model: HierarchicalClassifier, limits: Limits) -> None:
         self.model, self.limits = model, limits
-        self.measured, self.classes, self.columns = Measured(), ClassIndex(model.hierarchy_), list_columns(model)
-        self.batches = Batches(model, limits, self.measured.count_batch)
+        self.measured, self.classes = Measured(), ClassIndex(model.hierarchy_)
+        self.reader, self.answerer = RowReader(model, limits.rows), Answerer(model)
+        most = max(limits.rows, _SCORES // max(1, len(model.hierarchy_)))
+        self.batches = Batches(self.answerer.answer, limits, most, self.measured.count_batch)
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -44,7 +46,9 @@ class Service:
     async def read(self, request: Request) -> Rows:
         body = await read_body(request, self.limits)
         kind = request.headers.get("content-type", "")
-        return await compute_apart(len(body), read_rows, self.model, self.columns, body, kind, self.limits.rows)
+        if len(body) < _SMALL:
+            return self.reader.read(body, kind)
+        return await asyncio.to_thread(self.reader.read, body, kind)
 
     def describe(self) -> dict[str, JSONValue]:
         """Return what is known about the model."""
@@ -53,7 +57,7 @@ class Service:
             "system": type(model).__name__,
             "classes": len(model.hierarchy_),
             "features": model.n_features_in_,
-            "columns": [column._asdict() for column in self.columns],
+            "columns": [column._asdict() for column in self.reader.columns],
             "id_column": model.id_column_,
             "settings": {name: _as_json(value) for name, value in model.get_params(deep=False).items()},
             "rows_of_training": getattr(model, "n_samples_fit_", None),
@@ -61,15 +65,6 @@ class Service:
             "has_guarantees": model.risks_ is not None,
             "version": __version__,
         }
-
-
-async def compute_apart(
-    size: int, function: Callable[_Parameters, _Result], *arguments: _Parameters.args, **options: _Parameters.kwargs
-) -> _Result:
-    """Return what a function computes; in a thread if that takes long, so that other requests do not wait."""
-    if size < _SMALL:
-        return function(*arguments, **options)
-    return await asyncio.to_thread(function, *arguments, **options)
 
 
 def _as_json(value: object) -> JSONValue:
