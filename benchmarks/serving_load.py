@@ -1,8 +1,8 @@
 """Load for a service: clients in one thread, and servers in processes of their own.
 
-Each client has one connection, sends one row, and sends the next when it has the answer. All clients share one loop over
-ready sockets, which takes far less time for a request than the service does; `python -m benchmarks.serving_load PORT` is
-a server that answers anything with the same bytes at once, to see what the clients alone can do.
+Each client has one connection, sends one row, and sends the next when it has the answer. All clients share one loop
+over ready sockets, which takes far less time for a request than the service does; `python -m benchmarks.serving_load
+PORT` is a server that answers anything with the same bytes at once, to see what the clients alone can do.
 """
 
 import json
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 import requests
 
 LONGEST = 120.0
@@ -91,9 +92,14 @@ def send(port: int, bodies: Sequence[bytes], clients: int, number: int) -> Sent:
 
 def create_request(row: object) -> bytes:
     """Return a whole request of HTTP for one row."""
-    body = json.dumps({"rows": [row]}).encode()
+    body = json.dumps({"rows": [row]}, allow_nan=False).encode()
     head = "POST /predict?top=5 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def create_requests(X: pd.DataFrame) -> list[bytes]:
+    """Return a request for each row of a table; missing values are null."""
+    return [create_request(row) for row in X.astype(object).where(X.notna(), None).to_dict("records")]
 
 
 class Server(NamedTuple):
@@ -118,7 +124,9 @@ class Server(NamedTuple):
 
     def measure_memory(self) -> float:
         """Return the MiB that are in memory for the process and for its workers."""
-        pages = [int(Path(f"/proc/{each}/statm").read_text(encoding="ascii").split()[1]) for each in self.list_processes()]
+        pages = [
+            int(Path(f"/proc/{each}/statm").read_text(encoding="ascii").split()[1]) for each in self.list_processes()
+        ]
         return sum(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 

@@ -2,8 +2,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import requests
 import uvicorn
 from fastapi import FastAPI
+from tests.serving.asking import ask
 from tests.serving.models import HOSTILE, create_model
 
 from chmcnn import CHMCNNClassifier
@@ -170,15 +170,18 @@ def test_a_body_without_a_length_is_stopped_at_the_limit(address: str) -> None:
 
 
 def test_a_slow_body_is_given_up(model: CHMCNNClassifier) -> None:
-    with serving(create_app(model, limits=Limits(seconds=0.2))) as place:
-        connection = HTTPConnection(place.removeprefix("http://"), timeout=300)
-        with closing(connection):
-            connection.putrequest("POST", "/predict")
-            connection.putheader("Content-Length", "2")
-            connection.endheaders(b"{")  # and the rest never comes
-            response = connection.getresponse()
-            assert response.status == 408
-            assert json.load(response)["detail"] == "The body did not arrive within 0.2 seconds."
+    app = create_app(model, limits=Limits(seconds=0.05))
+    found = ask(app, "POST", "/predict", {"Content-Type": "application/json"}, [b'{"rows": [', b"..."])
+    assert found.status == 408
+    assert found.json()["detail"] == "The body did not arrive within 0.05 seconds."
+
+
+@pytest.mark.parametrize("length", ["5001", "-1", "many", "9" * 30])
+def test_a_body_is_refused_by_its_length_before_it_is_read(model: CHMCNNClassifier, length: str) -> None:
+    app = create_app(model, limits=Limits(body_bytes=5000))
+    found = ask(app, "POST", "/explain", {"Content-Length": length}, [])
+    assert found.status == 413
+    assert found.json()["detail"] == "The body is larger than 5,000 bytes; send fewer rows at a time."
 
 
 def test_the_hierarchy_is_searched_and_walked(address: str) -> None:
@@ -240,8 +243,27 @@ def test_openapi_describes_bodies_and_errors(address: str) -> None:
     document = requests.get(f"{address}/openapi.json", timeout=300).json()
     route = document["paths"]["/predict"]["post"]
     assert set(route["requestBody"]["content"]) == {"application/json", "text/csv"}
-    assert {"200", "401", "408", "413", "415", "422", "503"} <= set(route["responses"])
+    assert {"200", "401", "408", "413", "415", "421", "422", "503"} <= set(route["responses"])
+    assert "security" not in document
     assert "http" not in json.dumps(document["paths"])  # nothing from elsewhere
+    names = [parameter["name"] for parameter in route["parameters"]]
+    assert names == ["top", "min_score", "threshold", "labels", "within", "most_specific"]
+    assert "text/plain" in document["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
+
+
+def test_openapi_describes_the_rows_of_the_model(address: str) -> None:
+    document = requests.get(f"{address}/openapi.json", timeout=300).json()
+    content = document["paths"]["/predict"]["post"]["requestBody"]["content"]
+    rows = content["application/json"]["schema"]["properties"]["rows"]
+    assert (rows["minItems"], rows["maxItems"]) == (1, 5)
+    assert rows["items"]["required"] == list(ROW)
+    example = {name: column["example"] for name, column in rows["items"]["properties"].items()}
+    assert example["zone"] == "1"
+    assert len(predict(address, [example])) == 1
+    text = requests.post(
+        f"{address}/predict", data=content["text/csv"]["example"], headers={"Content-Type": "text/csv"}, timeout=300
+    )
+    assert text.status_code == 200, text.text
 
 
 @pytest.mark.parametrize(

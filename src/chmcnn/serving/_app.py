@@ -10,11 +10,12 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from chmcnn._version import __version__
 from chmcnn.errors import ChmcnnError
+from chmcnn.serving._description import describe_token
 from chmcnn.serving._errors import tell
 from chmcnn.serving._limits import Limits
 from chmcnn.serving._routes import add_routes
 from chmcnn.serving._service import Service
-from chmcnn.serving._watch import Guard, Watch
+from chmcnn.serving._watch import OPEN_PATHS, Guard, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +68,8 @@ def create_app(
         telemetry=dict.fromkeys(("tracing", "metrics", "logs", "auto_configure"), False),  # /metrics has the counts
     )
     add_routes(app, service)
+    if token is not None:
+        describe_token(app, OPEN_PATHS)
     app.add_middleware(Guard, token=token, hosts=hosts)
     if origins:  # outside of the guard: a browser asks without a token whether it may send one
         app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"])

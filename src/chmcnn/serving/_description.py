@@ -2,39 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["rows"],
-                    "properties": {
-                        "rows": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {},
-                            "description": "Objects with the columns of the model (see /model), lists of numbers if "
-                            "the columns have no names, texts, or sparse rows with indices and values.",
-                        }
-                    },
-                },
-                "examples": {
-                    "columns": {"value": {"rows": [{"size": 3.1, "zone": "north", "note": None}]}},
-                    "numbers": {"value": {"rows": [[0.5, 1.2]]}},
-                    "texts": {"value": {"rows": ["a red shoe of leather"]}},
-                    "sparse": {"value": {"rows": [{"indices": [3, 17], "values": [0.5, 1]}]}},
-                },
-            },
-            "text/csv": {"schema": {"type": "string"}, "example": "size,zone,note\n3.1,north,\n"},
-        },
-    }
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fastapi import FastAPI
+
+    from chmcnn.serving._columns import InputColumn
+
+_KINDS: dict[str, dict[str, Any]] = {
+    "numbers": {"type": ["number", "null"], "example": 0.5},
+    "categories": {"type": ["string", "integer", "null"], "example": "north"},
+    "dates": {"type": ["string", "null"], "format": "date", "example": "2026-12-31"},
+    "text": {"type": ["string", "null"], "example": "a red shoe of leather"},
 }
+
+
+def describe_body(columns: list[InputColumn], features: int, most: int) -> dict[str, Any]:
+    """Return what a request with rows of this model has, as JSON and as CSV."""
+    rows = {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": most,
+        "items": _describe_objects(columns) if columns else _describe_unnamed(features),
+    }
+    table = {"type": "string", "description": "A header and rows, with the columns of the model."}
+    schema = {"type": "object", "required": ["rows"], "properties": {"rows": rows}}
+    head = [column.name for column in columns] or [str(place) for place in range(min(features, 3))]
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": schema},
+                "text/csv": {"schema": table, "example": f"{','.join(head)}\n{',' * (len(head) - 1)}\n"},
+            },
+        }
+    }
+
+
+def _describe_objects(columns: list[InputColumn]) -> dict[str, Any]:
+    """Return rows of named columns; other keys are ignored, and known categories are only examples."""
+    described = {column.name: dict(_KINDS[column.kind]) for column in columns}
+    for column in columns:
+        if column.categories:
+            described[column.name]["example"] = column.categories[0]
+    return {
+        "type": "object",
+        "required": list(described),
+        "properties": described,
+        "description": "The columns of the model, and null for a missing value.",
+    }
+
+
+def _describe_unnamed(features: int) -> dict[str, Any]:
+    numbers = {"type": "array", "minItems": features, "maxItems": features, "items": _KINDS["numbers"]}
+    at = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": features - 1}}
+    of = {"type": "array", "items": {"type": "number"}}
+    return {
+        "anyOf": [
+            numbers | {"description": "Numbers, in the order of the training."},
+            {"type": "string", "description": "A text, if the model was trained on texts."},
+            {
+                "type": "object",
+                "required": ["indices", "values"],
+                "properties": {"indices": at, "values": of},
+                "description": "A sparse row: positions from 0, and the numbers there.",
+            },
+        ]
+    }
 
 
 class Problem(BaseModel):
@@ -77,3 +115,13 @@ def list_parameters(options: type[BaseModel]) -> list[dict[str, Any]]:
         }
         for name, schema in options.model_json_schema()["properties"].items()
     ]
+
+
+def describe_token(app: FastAPI, open_paths: Iterable[str]) -> None:
+    """Say in the document that requests need a token."""
+    document = app.openapi()  # kept by the application, and answered from then on
+    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"token": []}]
+    for path in open_paths:
+        for operation in document["paths"].get(path, {}).values():
+            operation["security"] = []

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Query, Request, Response
+from fastapi.responses import PlainTextResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from chmcnn.serving._answers import Answers, Options, Question, read_options
 from chmcnn.serving._classes import ClassFacts, ClassPage  # noqa: TC001 -- FastAPI reads the annotations
 from chmcnn.serving._columns import concatenate
-from chmcnn.serving._description import BODY, BODY_PROBLEMS, list_parameters, list_problems
+from chmcnn.serving._description import BODY_PROBLEMS, describe_body, list_parameters, list_problems
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -56,6 +57,7 @@ class _DirectRoute(APIRoute):
 
 def add_routes(app: FastAPI, service: Service) -> None:
     """Add all requests to an application."""
+    body = describe_body(service.reader.columns, service.model.n_features_in_, service.limits.rows)
 
     async def predict(request: Request) -> Response:
         options = read_options(request.scope["query_string"])
@@ -68,13 +70,13 @@ def add_routes(app: FastAPI, service: Service) -> None:
         "/predict",
         predict,
         methods=["POST"],
-        openapi_extra=BODY | {"parameters": list_parameters(Options)},
+        openapi_extra=body | {"parameters": list_parameters(Options)},
         responses={200: {"model": Answers}} | BODY_PROBLEMS,
         summary="Classes of rows, with scores",
         route_class_override=_DirectRoute,
     )
 
-    @app.post("/explain", openapi_extra=BODY, responses=BODY_PROBLEMS, summary="Why classes are predicted")
+    @app.post("/explain", openapi_extra=body, responses=BODY_PROBLEMS, summary="Why classes are predicted")
     async def explain(request: Request, threshold: Annotated[float | None, Query(ge=0, le=1)] = None) -> Explanations:
         rows = await service.read(request)
         found = await service.batches.run(
@@ -106,6 +108,11 @@ def add_routes(app: FastAPI, service: Service) -> None:
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    @app.get("/metrics", responses=list_problems(), summary="Counts and times, in the format of Prometheus")
+    @app.get(
+        "/metrics",
+        response_class=PlainTextResponse,
+        responses=list_problems(),
+        summary="Counts and times, in the format of Prometheus",
+    )
     async def metrics() -> Response:
         return Response(service.measured.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,125 @@
+"""Requests made from the description of the service: ``python -m benchmarks.serving_schema [REQUESTS]``.
+
+Schemathesis reads the OpenAPI document of a running service, sends requests that follow it and requests that do not,
+and compares the answers with it. It is a program of its own (``pip install "chmcnn[schema]"``, also in another
+environment), and is looked for beside the running Python and then in the search path.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import requests
+
+from benchmarks.markdown import table
+from benchmarks.measure import RESULTS, save
+from benchmarks.serving_load import serving
+from chmcnn import CHMCNNClassifier, Hierarchy
+
+REQUESTS = 10_000
+LONGEST = 1800
+CHECKS = {
+    "not_a_server_error": "no answer says that the service failed",
+    "status_code_conformance": "each status is in the document",
+    "content_type_conformance": "each kind of content is in the document",
+    "response_headers_conformance": "headers are as in the document",
+    "response_schema_conformance": "each answer has the form that the document says",
+    "negative_data_rejection": "requests that break the document are refused",
+    "unsupported_method": "other methods are refused",
+    "allow_header_conformance": "and the methods that are allowed are named",
+}
+"""Not `positive_data_acceptance`: no document can say which texts are CSV files with the columns of a model."""
+
+
+def main(words: list[str]) -> None:
+    """Send requests, and write results/serving_schema.json."""
+    number = int(words[0]) if words else REQUESTS
+    with tempfile.TemporaryDirectory() as folder:
+        create_model().save(Path(folder, "model"))
+        events = Path(folder, "events.ndjson")
+        with serving(Path(folder, "model")) as server:
+            address = f"http://127.0.0.1:{server.port}"
+            code = run_schemathesis(f"{address}/openapi.json", events, number)
+            rows = count(events, requests.get(f"{address}/metrics", timeout=60).text)
+    print(save("serving_schema", "python -m benchmarks.serving_schema", rows))
+    print(report(), f"schemathesis ended with {code}", sep="\n")
+    sys.exit(code)
+
+
+def create_model() -> CHMCNNClassifier:
+    """Return a model of numbers, categories, dates and text."""
+    random = np.random.default_rng(0)
+    kinds = random.choice(["dog", "cat", "pet"], 60)
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=60),
+            "zone": random.choice(["north", "south"], 60),
+            "day": pd.to_datetime(random.choice(["2026-01-01", "2026-05-02"], 60)),
+            "note": [f"a {kind} was seen by {number} people" for number, kind in enumerate(kinds)],
+        }
+    )
+    hierarchy = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat"), ("pet", "dog")])
+    model = CHMCNNClassifier(hierarchy, epochs=2, refit=False, widths=(16,), random_state=0)
+    return model.fit(frame, [{str(kind)} for kind in kinds])
+
+
+def run_schemathesis(address: str, events: Path, number: int) -> int:
+    """Let schemathesis send at least a number of requests; return its exit code."""
+    beside = Path(sys.executable).parent
+    program = shutil.which("schemathesis", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    if program is None:
+        sys.exit("schemathesis is not there: pip install 'chmcnn[schema]'.")
+    command = [program, "run", address, "--checks", ",".join(CHECKS), "--phases", "examples,coverage,fuzzing"]
+    command += ["--max-examples", str(number // 4), "--seed", "0", "--continue-on-failure", "--workers", "2"]
+    command += ["--report", "ndjson", "--report-ndjson-path", str(events), "--suppress-health-check", "all"]
+    return subprocess.run(command, check=False, timeout=LONGEST).returncode  # noqa: S603 -- found by its name
+
+
+def count(events: Path, counts: str) -> list[dict[str, Any]]:
+    """Return the requests that the service counted by path and status, and the checks that failed by path."""
+    failed: dict[str, Counter[str]] = {}
+    for line in events.read_text(encoding="utf-8").splitlines():
+        recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
+        path = str(recorder.get("label", " ")).split(" ")[1]
+        checks = [check for each in recorder.get("checks", {}).values() for check in each]
+        failed.setdefault(path, Counter()).update(each["name"] for each in checks if each["status"] == "failure")
+    statuses: dict[str, dict[str, int]] = {}
+    for path, status, number in re.findall(r'chmcnn_requests_total{path="(.*)",status="(.*)"} (.*)', counts):
+        statuses.setdefault(path, {})[status] = round(float(number))
+    return [
+        {"path": path, "statuses": dict(sorted(found.items())), "failed": dict(failed.get(path, {}))}
+        for path, found in sorted(statuses.items())
+    ]
+
+
+def report() -> str:
+    """Return the table of the guide."""
+    content = json.loads((RESULTS / "serving_schema.json").read_text(encoding="utf-8"))
+    cells = [
+        [
+            f"`{row['path']}`" if row["path"] != "other" else "other paths and methods",
+            f"{sum(row['statuses'].values()):,}",
+            ", ".join(f"{status}: {number:,}" for status, number in row["statuses"].items()),
+            f"{sum(number for status, number in row['statuses'].items() if status.startswith('5'))}",
+            ", ".join(f"{name}: {number:,}" for name, number in row["failed"].items()) or "none",
+        ]
+        for row in content["rows"]
+    ]
+    total = sum(number for row in content["rows"] for number in row["statuses"].values())
+    checks = "; ".join(f"{said} (`{name}`)" for name, said in CHECKS.items())
+    header = ["path", "requests", "answers by status", "server errors", "failed checks"]
+    said = f"{total:,} requests of `{content['command']}`, as the service counted them. What was checked: {checks}."
+    return f"{table(header, cells)}\n{said}\n"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
