@@ -25,6 +25,7 @@ from benchmarks import (
     processes,
     scale_report,
     serving,
+    serving_schema,
     starts,
     trust_report,
 )
@@ -105,6 +106,8 @@ def filled_in(text: str) -> str:
         "scale": scale_report.scale,
         "estimate": estimate.report,
         "serving": serving.report,
+        "serving_memory": serving.report_memory,
+        "serving_schema": serving_schema.report,
         "wordnet": scale_report.wordnet,
         "large": scale_report.large,
         "outputs": scale_report.outputs,

@@ -1,8 +1,9 @@
-"""A service under load: ``python -m benchmarks.serving [REQUESTS]``, or ``... memory [REQUESTS]``.
+"""A service under load: ``python -m benchmarks.serving [MODEL]``, or ``... memory [REQUESTS]``.
 
-A service runs in a process of its own; clients here send one row at a time (see `benchmarks.serving_load`). Beside it:
-the same rows by `predict_proba` in a loop, one at a time and in batches. All of them take turns, so that a busy machine
-slows all of them. ``memory`` sends many requests, and writes what is in memory after each part of them.
+A service runs in a process of its own; clients here send one row at a time (see `benchmarks.serving_load`). Beside
+it: the same rows by `predict_proba` in a loop, one at a time and in batches. All of them take turns, so that a busy
+machine slows all of them; ratios are to the loop of the same model. MODEL is a part of a model's name, to measure it
+alone. ``memory`` sends many requests, and writes what is in memory after each part of them.
 """
 
 import json
@@ -16,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import requests
 
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, save
@@ -33,6 +33,7 @@ LOOP = 2.0
 """Seconds of a loop in each round."""
 MANY = 100_000
 PARTS = 10
+NONE = "none"
 LOOP_BY_ROW = "a loop, row by row"
 
 
@@ -41,11 +42,18 @@ def main(words: list[str]) -> None:
     if words[:1] == ["memory"]:
         measure_memory(int(words[1]) if words[1:] else MANY)
         return
-    number = int(words[0]) if words else REQUESTS
-    rows = [measure_clients(number)]
-    for name in MODELS:
-        rows += measure_model(name, number)
+    names = [name for name in MODELS if not words or words[0] in name]
+    for name in names:
+        others = [row for row in load_rows() if row["model"] in MODELS and row["model"] != name]
+        rows = [measure_clients(REQUESTS), *others, *measure_model(name, REQUESTS)]
         print(save("serving", "python -m benchmarks.serving", rows))
+
+
+def load_rows() -> list[dict[str, Any]]:
+    """Return what was measured before."""
+    path = RESULTS / "serving.json"
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    return rows
 
 
 def _train_digits() -> tuple[HierarchicalClassifier, pd.DataFrame]:
@@ -101,11 +109,10 @@ def measure_model(name: str, number: int) -> list[dict[str, Any]]:
             for way, measure in ways.items():
                 measured[way].append(measure())
                 print(name, *way, measured[way][-1].describe(), flush=True)
-        batch = count_batch(one)
-    rows = [
-        {"model": name, "way": way[0], "clients": way[1]} | _join(each).describe() for way, each in measured.items()
+    return [
+        {"model": name, "way": way, "clients": clients} | _join(each).describe()
+        for (way, clients), each in measured.items()
     ]
-    return [row | {"rows of a batch": batch} if row["way"] == "the service" else row for row in rows]
 
 
 class _Measured:
@@ -164,19 +171,8 @@ def measure_clients(number: int) -> dict[str, Any]:
         begin = time.process_time()
         sent = send(server.port, bodies, CLIENTS[-1], number * ROUNDS)
         processor = time.process_time() - begin
-    measured = _Measured(sent, number * ROUNDS, number * ROUNDS, processor)
-    return {
-        "model": "none: the clients alone",
-        "way": "a server that does nothing",
-        "clients": 64,
-    } | measured.describe()
-
-
-def count_batch(server: Server) -> float:
-    """Return the mean number of rows that the model computed at once, over all requests."""
-    text = requests.get(f"http://127.0.0.1:{server.port}/metrics", timeout=30).text
-    total, batches = (float(text.split(f"chmcnn_batch_rows_{part} ")[1].split()[0]) for part in ("sum", "count"))
-    return total / batches
+    figures = _Measured(sent, number * ROUNDS, processor).describe()
+    return {"model": NONE, "way": "the clients alone: a server that does nothing", "clients": CLIENTS[-1]} | figures
 
 
 def measure_memory(number: int) -> None:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import requests
 
-LONGEST = 120.0
+LONGEST = 600.0
 """Seconds to wait for a service to begin, and between two answers."""
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length: "

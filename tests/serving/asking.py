@@ -43,6 +43,9 @@ def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    async def run() -> None:
+        await app(scope, receive, send)
+
+    asyncio.run(run())
     names = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], names, b"".join(each["body"] for each in sent[1:]))

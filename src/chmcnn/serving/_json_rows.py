@@ -137,11 +137,16 @@ def _check(value: JSONValue, kind: str, place: str) -> JSONValue:
     return _as_float(value, place) if kind == "numbers" else str(value)
 
 
-def _as_date(value: JSONValue, place: str) -> pd.Timestamp:
+def _as_date(value: JSONValue, place: str) -> JSONValue:
+    """Return a date without a zone; one with a zone in UTC. A table keeps nanoseconds: 1677 to 2262."""
     try:
-        return pd.to_datetime(value, format="ISO8601")
+        date: Any = pd.to_datetime(value, format="ISO8601")
+        date = (date.tz_convert(None) if date.tz else date).as_unit("ns")
     except (ValueError, OverflowError):
-        raise wrong(f"{place} is {show(value)}; expected a date such as 2026-12-31") from None
+        date = pd.NaT
+    if pd.isna(date):  # also a text such as "NaT"
+        raise wrong(f"{place} is {show(value)}; expected a date such as 2026-12-31, from 1678 to 2261")
+    return date
 
 
 def _as_float(value: JSONValue, place: str) -> float:

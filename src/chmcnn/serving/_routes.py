@@ -71,7 +71,7 @@ def add_routes(app: FastAPI, service: Service) -> None:
         predict,
         methods=["POST"],
         openapi_extra=body | {"parameters": list_parameters(Options)},
-        responses={200: {"model": Answers}} | BODY_PROBLEMS,
+        responses={**BODY_PROBLEMS, 200: {"model": Answers}},
         summary="Classes of rows, with scores",
         route_class_override=_DirectRoute,
     )

@@ -101,6 +101,5 @@ class ServiceSettings:
 def create_app_from_environment() -> FastAPI:
     """Return the service that the process which started this one was told to run."""
     told = json.loads(os.environ[_VARIABLE])
-    limits = Limits(**told.pop("limits"))
-    lists = {name: tuple(told.pop(name)) for name in ("origins", "hosts")}
-    return ServiceSettings(**told, **lists, limits=limits).create_app()
+    lists = {name: tuple(told[name]) for name in ("origins", "hosts")}  # JSON has no tuples
+    return ServiceSettings(**told | lists | {"limits": Limits(**told["limits"])}).create_app()
