@@ -87,6 +87,10 @@ def test_a_csv_table_gives_the_same_answer_as_json(address: str) -> None:
     assert response.json()["rows"] == predict(address, [ROW])
 
 
+def test_a_date_with_a_zone_is_taken_in_utc(address: str) -> None:
+    assert predict(address, [ROW | {"day": "2026-01-01T02:00:00+02:00"}]) == predict(address, [ROW])
+
+
 def test_missing_values_are_null(address: str) -> None:
     (row,) = predict(address, [dict.fromkeys(ROW)])
     assert len(row["classes"]) == 4
@@ -127,7 +131,9 @@ def test_a_wrong_option_is_named(address: str, path: str, status: int, told: str
         ({"rows": [ROW | {"size": 10**400}]}, 422, "rows[0].size is 1000000000"),
         ({"rows": [ROW | {"zone": 1.5}]}, 422, "rows[0].zone is 1.5; expected a category as text or null."),
         ({"rows": [ROW | {"note": 3}]}, 422, "rows[0].note is 3; expected text or null."),
-        ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31.'),
+        ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31, from'),
+        ({"rows": [ROW | {"day": "0169-08-26"}]}, 422, 'rows[0].day is "0169-08-26"; expected a date such as'),
+        ({"rows": [ROW | {"day": "NaT"}]}, 422, 'rows[0].day is "NaT"; expected a date such as 2026-12-31, from 1678'),
         ({"rows": [ROW] * 6}, 413, "The request has 6 rows; expected at most 5 at a time."),
         (
             {"rows": [ROW | {"note": "x" * 6000}]},
@@ -154,6 +160,7 @@ def test_a_wrong_row_is_named(address: str, body: Any, status: int, told: str) -
             "rows[0].size is Infinity; expected a finite number, or null for a missing one.",
         ),
         (b"", "text/csv", 422, "rows.csv: the file is empty; expected a header and rows."),
+        (b"size\rzone", "text/csv", 422, "rows.csv"),
         (b"size,zone\n1,1\n", "text/csv", 422, "rows.csv: there is no column 'day'"),
         (b"size,zone,day,note\nx,1,2026-01-01,a\n", "text/csv", 422, "Column 'size' had numbers in fit"),
         (b"x", "image/png", 415, "The content type is 'image/png'; expected application/json or text/csv."),

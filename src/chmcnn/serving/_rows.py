@@ -80,6 +80,11 @@ class RowReader:
 
     def _find_id_column(self, body: bytes) -> str | None:
         """Return the column that had the names of the rows in training, if this table has it too."""
-        head = body.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
         name = self._model.id_column_
-        return name if name in next(csv.reader([head]), []) else None
+        if name is None:
+            return None
+        head = body.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
+        try:
+            return name if name in next(csv.reader([head]), []) else None
+        except csv.Error:  # whoever reads the rows says what is wrong
+            return None
