@@ -42,11 +42,16 @@ def main(words: list[str]) -> None:
     if words[:1] == ["memory"]:
         measure_memory(int(words[1]) if words[1:] else MANY)
         return
-    names = [name for name in MODELS if not words or words[0] in name]
-    for name in names:
-        others = [row for row in load_rows() if row["model"] in MODELS and row["model"] != name]
-        rows = [measure_clients(REQUESTS), *others, *measure_model(name, REQUESTS)]
-        print(save("serving", "python -m benchmarks.serving", rows))
+    replace_rows(NONE, [measure_clients(REQUESTS)])
+    for name in MODELS:
+        if not words or words[0] in name:
+            replace_rows(name, measure_model(name, REQUESTS))
+
+
+def replace_rows(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write what was measured of a model; others stay as they are."""
+    measured = {each: [row for row in load_rows() if row["model"] == each] for each in (NONE, *MODELS)} | {name: rows}
+    print(save("serving", "python -m benchmarks.serving", [row for each in measured.values() for row in each]))
 
 
 def load_rows() -> list[dict[str, Any]]:
