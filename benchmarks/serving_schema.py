@@ -89,7 +89,7 @@ def run_schemathesis(address: str, folder: Path, turn: int) -> int:
     command += ["--max-time", str(SECONDS), "--continue-on-failure"]
     command += ["--suppress-health-check", "all", "--report", "ndjson", "--report-ndjson-path"]
     processes = [
-        subprocess.Popen([*command, str(folder / f"{seed}.ndjson"), "--seed", str(seed)])  # noqa: S603 -- found by name
+        subprocess.Popen([*command, str(folder / f"{seed}.ndjson"), "--seed", str(seed)], cwd=folder)  # noqa: S603 -- found by name
         for seed in range(turn * PROCESSES, (turn + 1) * PROCESSES)
     ]
     return max(process.wait(LONGEST) for process in processes)
