@@ -1,4 +1,8 @@
+import gc
+import json
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +11,16 @@ from tests.cli.inside import run
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the server was started with, instead of starting it."""
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """What the server was started with, instead of starting it, and what its workers are told."""
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr("uvicorn.run", lambda app, **options: calls.append({"app": app, **options}))
-    return calls
+
+    def start(app: object, **options: Any) -> None:
+        calls.append({"app": app, "told": os.environ.get("CHMCNN_SERVE"), **options})
+
+    monkeypatch.setattr("uvicorn.run", start)
+    yield calls
+    gc.unfreeze()
 
 
 def test_it_listens_on_this_machine_only(folder: Path, started: list[dict[str, Any]]) -> None:
@@ -20,6 +29,34 @@ def test_it_listens_on_this_machine_only(folder: Path, started: list[dict[str, A
     assert done.stderr.startswith("model: http://127.0.0.1:9000. Ctrl-C ends")
     assert (started[0]["host"], started[0]["port"], started[0]["timeout_graceful_shutdown"]) == ("127.0.0.1", 9000, 30)
     assert "/predict" in started[0]["app"].openapi()["paths"]
+
+
+def test_several_workers_are_told_what_to_serve(folder: Path, tmp_path: Path, started: list[dict[str, Any]]) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("abc-def\n")
+    done = run("serve", "model", "--workers", "2", "--token-file", secret, "--most-rows", "7", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (started[0]["workers"], started[0]["factory"]) == (2, True)
+    assert started[0]["app"] == "chmcnn.serving:create_app_from_environment"
+    told = json.loads(started[0]["told"])
+    assert (told["model"], told["limits"]["rows"], told["token_file"]) == ("model", 7, str(secret))
+    assert "abc-def" not in started[0]["told"]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "name.example"])  # noqa: S104 -- it is refused
+def test_an_address_that_other_machines_reach_needs_a_token_or_a_word(
+    folder: Path, started: list[dict[str, Any]], host: str
+) -> None:
+    done = run("serve", "model", "--host", host, cwd=folder)
+    assert done.returncode == 2
+    assert f"--host is {host!r}, so that other machines reach the service" in done.stderr
+    assert started == []
+
+
+def test_everybody_may_use_it_if_that_is_said(folder: Path, started: list[dict[str, Any]]) -> None:
+    done = run("serve", "model", "--host", "0.0.0.0", "--without-token", cwd=folder)  # noqa: S104
+    assert done.returncode == 0, done.stderr
+    assert started[0]["host"] == "0.0.0.0"  # noqa: S104
 
 
 def test_a_secret_that_cannot_be_used_is_refused(folder: Path, tmp_path: Path, started: list[dict[str, Any]]) -> None:

@@ -2,8 +2,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import requests
 import uvicorn
 from fastapi import FastAPI
+from tests.serving.asking import ask
 from tests.serving.models import HOSTILE, create_model
 
 from chmcnn import CHMCNNClassifier
@@ -87,6 +87,10 @@ def test_a_csv_table_gives_the_same_answer_as_json(address: str) -> None:
     assert response.json()["rows"] == predict(address, [ROW])
 
 
+def test_a_date_with_a_zone_is_taken_in_utc(address: str) -> None:
+    assert predict(address, [ROW | {"day": "2026-01-01T02:00:00+02:00"}]) == predict(address, [ROW])
+
+
 def test_missing_values_are_null(address: str) -> None:
     (row,) = predict(address, [dict.fromkeys(ROW)])
     assert len(row["classes"]) == 4
@@ -124,10 +128,12 @@ def test_a_wrong_option_is_named(address: str, path: str, status: int, told: str
         ({"rows": [ROW, {"size": 1}]}, 422, "rows[1] has no 'zone'; use null for a missing value."),
         ({"rows": [ROW | {"size": "big"}]}, 422, 'rows[0].size is "big"; expected a number or null.'),
         ({"rows": [ROW | {"size": True}]}, 422, "rows[0].size is true; expected a number or null."),
-        ({"rows": [ROW | {"size": 10**400}]}, 422, "The body is not JSON that can be read: the integer 1000"),
+        ({"rows": [ROW | {"size": 10**400}]}, 422, "rows[0].size is 1000000000"),
         ({"rows": [ROW | {"zone": 1.5}]}, 422, "rows[0].zone is 1.5; expected a category as text or null."),
         ({"rows": [ROW | {"note": 3}]}, 422, "rows[0].note is 3; expected text or null."),
-        ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31.'),
+        ({"rows": [ROW | {"day": "soon"}]}, 422, 'rows[0].day is "soon"; expected a date such as 2026-12-31, from'),
+        ({"rows": [ROW | {"day": "0169-08-26"}]}, 422, 'rows[0].day is "0169-08-26"; expected a date such as'),
+        ({"rows": [ROW | {"day": "NaT"}]}, 422, 'rows[0].day is "NaT"; expected a date such as 2026-12-31, from 1678'),
         ({"rows": [ROW] * 6}, 413, "The request has 6 rows; expected at most 5 at a time."),
         (
             {"rows": [ROW | {"note": "x" * 6000}]},
@@ -144,16 +150,17 @@ def test_a_wrong_row_is_named(address: str, body: Any, status: int, told: str) -
 @pytest.mark.parametrize(
     ("body", "kind", "status", "told"),
     [
-        (b"{", "application/json", 422, "The body is not JSON that can be read: Expecting"),
-        (b"[" * 4000, "application/json", 422, "The body is not JSON that can be read: it is nested too deeply."),
-        (b"\xff\xfe", "application/json", 422, "The body is not JSON that can be read: 'utf-8'"),
+        (b"{", "application/json", 422, "The body is not JSON that can be read: EOF while parsing an object"),
+        (b"[" * 4000, "application/json", 422, "The body is not JSON that can be read: recursion limit exceeded"),
+        (b"\xff\xfe", "application/json", 422, "The body is not JSON that can be read: expected value at line 1"),
         (
             INFINITE,
             "application/json",
             422,
-            "rows[0].size is inf; expected a finite number, or null for a missing one.",
+            "rows[0].size is Infinity; expected a finite number, or null for a missing one.",
         ),
         (b"", "text/csv", 422, "rows.csv: the file is empty; expected a header and rows."),
+        (b"size\rzone", "text/csv", 422, "rows.csv"),
         (b"size,zone\n1,1\n", "text/csv", 422, "rows.csv: there is no column 'day'"),
         (b"size,zone,day,note\nx,1,2026-01-01,a\n", "text/csv", 422, "Column 'size' had numbers in fit"),
         (b"x", "image/png", 415, "The content type is 'image/png'; expected application/json or text/csv."),
@@ -170,15 +177,18 @@ def test_a_body_without_a_length_is_stopped_at_the_limit(address: str) -> None:
 
 
 def test_a_slow_body_is_given_up(model: CHMCNNClassifier) -> None:
-    with serving(create_app(model, limits=Limits(seconds=0.2))) as place:
-        connection = HTTPConnection(place.removeprefix("http://"), timeout=300)
-        with closing(connection):
-            connection.putrequest("POST", "/predict")
-            connection.putheader("Content-Length", "2")
-            connection.endheaders(b"{")  # and the rest never comes
-            response = connection.getresponse()
-            assert response.status == 408
-            assert json.load(response)["detail"] == "The body did not arrive within 0.2 seconds."
+    app = create_app(model, limits=Limits(seconds=0.05))
+    found = ask(app, "POST", "/predict", {"Content-Type": "application/json"}, [b'{"rows": [', b"..."])
+    assert found.status == 408
+    assert found.json()["detail"] == "The body did not arrive within 0.05 seconds."
+
+
+@pytest.mark.parametrize("length", ["5001", "-1", "many", "9" * 30])
+def test_a_body_is_refused_by_its_length_before_it_is_read(model: CHMCNNClassifier, length: str) -> None:
+    app = create_app(model, limits=Limits(body_bytes=5000))
+    found = ask(app, "POST", "/explain", {"Content-Length": length}, [])
+    assert found.status == 413
+    assert found.json()["detail"] == "The body is larger than 5,000 bytes; send fewer rows at a time."
 
 
 def test_the_hierarchy_is_searched_and_walked(address: str) -> None:
@@ -240,8 +250,27 @@ def test_openapi_describes_bodies_and_errors(address: str) -> None:
     document = requests.get(f"{address}/openapi.json", timeout=300).json()
     route = document["paths"]["/predict"]["post"]
     assert set(route["requestBody"]["content"]) == {"application/json", "text/csv"}
-    assert {"200", "401", "408", "413", "415", "422", "503"} <= set(route["responses"])
+    assert {"200", "401", "408", "413", "415", "421", "422", "503"} <= set(route["responses"])
+    assert "security" not in document
     assert "http" not in json.dumps(document["paths"])  # nothing from elsewhere
+    names = [parameter["name"] for parameter in route["parameters"]]
+    assert names == ["top", "min_score", "threshold", "labels", "within", "most_specific"]
+    assert "text/plain" in document["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
+
+
+def test_openapi_describes_the_rows_of_the_model(address: str) -> None:
+    document = requests.get(f"{address}/openapi.json", timeout=300).json()
+    content = document["paths"]["/predict"]["post"]["requestBody"]["content"]
+    rows = content["application/json"]["schema"]["properties"]["rows"]
+    assert (rows["minItems"], rows["maxItems"]) == (1, 5)
+    assert rows["items"]["required"] == list(ROW)
+    example = {name: column["example"] for name, column in rows["items"]["properties"].items()}
+    assert example["zone"] == "1"
+    assert len(predict(address, [example])) == 1
+    text = requests.post(
+        f"{address}/predict", data=content["text/csv"]["example"], headers={"Content-Type": "text/csv"}, timeout=300
+    )
+    assert text.status_code == 200, text.text
 
 
 @pytest.mark.parametrize(

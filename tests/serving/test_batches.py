@@ -1,43 +1,52 @@
 import asyncio
 import threading
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from fastapi import HTTPException
-from numpy.typing import NDArray
 from scipy import sparse
 
-from chmcnn import Hierarchy
 from chmcnn.errors import FeatureError
 from chmcnn.serving._batches import Batches
+from chmcnn.serving._columns import concatenate
 from chmcnn.serving._limits import Limits
 
 
-class Model:
-    """Scores each row with its first number, as soon as it may; refuses negative ones."""
+class Question(NamedTuple):
+    """One row; or several of another kind."""
 
-    hierarchy_ = Hierarchy.from_edges([("a", "b")])
+    value: float
+    size: int = 1
+    kind: object = float
+
+
+class Model:
+    """Answers with the number it was asked, as soon as it may; refuses negative ones."""
 
     def __init__(self) -> None:
         self.calls: list[int] = []
         self.counted: list[int] = []
+        self.threads: list[str] = []
         self.began, self.may = threading.Event(), threading.Event()
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        self.calls.append(len(X))
+    def compute(self, questions: list[Question]) -> list[float]:
+        self.calls.append(len(questions))
+        self.threads.append(threading.current_thread().name)
         self.began.set()
         assert self.may.wait(300)
-        values = np.asarray(X, dtype=np.float32)[:, :1]
-        if (values < 0).any():
+        if any(each.value < 0 for each in questions):
             raise FeatureError("A row is negative.")
-        return np.repeat(values, 2, axis=1)
+        return [each.value for each in questions]
+
+    def create_batches(self, limits: Limits | None = None, most: int = 1000) -> Batches[Question, float]:
+        return Batches(self.compute, limits or Limits(), most, self.counted.append)
 
 
-async def ask(batches: Batches, model: Model, values: list[float]) -> list[Any]:
-    """Send one request for each value while the model computes the first; return scores or errors."""
-    tasks = [asyncio.create_task(batches.score(np.array([[value]]), 1)) for value in values]
+async def ask(batches: Batches[Question, float], model: Model, questions: list[Question]) -> list[Any]:
+    """Send one request for each question while the model computes the first; return answers or errors."""
+    tasks = [asyncio.create_task(batches.ask(question)) for question in questions]
     await asyncio.to_thread(model.began.wait, 300)
     model.may.set()
     return await asyncio.gather(*tasks, return_exceptions=True)
@@ -45,43 +54,93 @@ async def ask(batches: Batches, model: Model, values: list[float]) -> list[Any]:
 
 def test_requests_that_come_together_are_computed_together() -> None:
     model = Model()
-    batches = Batches(cast("Any", model), Limits(), model.counted.append)
-    found = asyncio.run(ask(batches, model, [number / 100 for number in range(50)]))
+    batches = model.create_batches()
+    found = asyncio.run(ask(batches, model, [Question(number) for number in range(50)]))
     batches.close()
-    assert [float(scores[0, 0]) for scores in found] == pytest.approx([number / 100 for number in range(50)])
-    assert sum(model.calls) == 50
-    assert len(model.calls) <= 2
-    assert model.counted == model.calls
+    assert found == list(range(50))
+    assert model.calls == model.counted == [50]
+    assert batches.waiting_rows == 0
+
+
+def test_a_batch_has_a_largest_size_and_one_kind() -> None:
+    model = Model()
+    batches = model.create_batches(most=3)
+    found = asyncio.run(ask(batches, model, [Question(1, 2), Question(2, 2), Question(3), Question(4, 1, str)]))
+    batches.close()
+    assert found == [1, 2, 3, 4]
+    assert model.counted == [2, 3, 1]
+
+
+def test_quick_batches_need_no_thread_and_slow_ones_leave_the_loop_free() -> None:
+    model = Model()
+    model.may.set()
+    batches = model.create_batches()
+
+    async def ask_one_by_one() -> None:
+        for batches._seconds in (1.0, 0.0, 1.0):  # processor seconds of the batch before
+            await batches.ask(Question(0.0))
+
+    asyncio.run(ask_one_by_one())
+    batches.close()
+    assert [name.startswith("chmcnn-serve") for name in model.threads] == [True, False, True]
+
+
+def test_the_model_is_never_at_work_twice_at_a_time() -> None:
+    model, began, other = Model(), threading.Event(), threading.Event()
+    model.may.set()
+    batches = model.create_batches()
+
+    def work_long() -> bool:
+        began.set()
+        return other.wait(300)
+
+    async def ask_while_another_call_runs() -> float:
+        running = asyncio.create_task(batches.run(work_long, 1))
+        await asyncio.to_thread(began.wait, 300)
+        batches._seconds = 0.0
+        asked = asyncio.create_task(batches.ask(Question(7.0)))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert model.calls == []
+        other.set()
+        assert await running
+        return await asked
+
+    assert asyncio.run(ask_while_another_call_runs()) == 7.0
+    batches.close()
+    assert model.threads[0].startswith("chmcnn-serve")
 
 
 def test_one_wrong_request_spoils_no_other() -> None:
     model = Model()
-    batches = Batches(cast("Any", model), Limits(), model.counted.append)
-    found = asyncio.run(ask(batches, model, [0.1, -1.0, 0.3]))
+    batches = model.create_batches()
+    found = asyncio.run(ask(batches, model, [Question(0.1), Question(-1.0), Question(0.3)]))
     batches.close()
     assert isinstance(found[1], FeatureError)
-    assert [float(found[place][0, 0]) for place in (0, 2)] == pytest.approx([0.1, 0.3])
+    assert [found[0], found[2]] == [0.1, 0.3]
 
 
 def test_too_much_to_do_is_told_at_once() -> None:
     model = Model()
-    batches = Batches(cast("Any", model), Limits(waiting=2), model.counted.append)
-    found = asyncio.run(ask(batches, model, [0.1, 0.2, 0.3, 0.4]))
+    batches = model.create_batches(Limits(waiting=2))
+    found = asyncio.run(ask(batches, model, [Question(number) for number in range(4)]))
     batches.close()
-    refused = [each for each in found if isinstance(each, HTTPException)]
-    assert [error.status_code for error in refused] == [503] * len(refused)
-    assert refused
-    assert refused[0].headers == {"Retry-After": "1"}
+    assert found[:2] == [0, 1]
+    assert [error.status_code for error in found[2:]] == [503, 503]
+    assert found[2].headers == {"Retry-After": "1"}
+    assert found[2].detail == "2 rows are waiting already; try again."
 
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:
     model = Model()
 
     async def wait() -> None:
-        batches = Batches(cast("Any", model), Limits(seconds=0.05), model.counted.append)
+        batches = model.create_batches(Limits(seconds=0.05), most=1)
         try:
-            with pytest.raises(HTTPException, match=r"no answer within 0\.05 seconds"):
-                await batches.score(np.zeros((1, 1)), 1)
+            tasks = [asyncio.create_task(batches.ask(Question(number))) for number in range(2)]
+            for task in tasks:  # the model computes the first, and the second waits
+                with pytest.raises(HTTPException, match=r"no answer within 0\.05 seconds"):
+                    await task
             assert batches.waiting_rows == 0
         finally:
             model.may.set()
@@ -94,24 +153,10 @@ def test_an_answer_that_takes_too_long_is_given_up() -> None:
     "features", [np.ones((1, 1)), pd.DataFrame({"size": [1.0]}), sparse.csr_array(np.ones((1, 1)))]
 )
 def test_rows_of_every_kind_are_joined(features: Any) -> None:
-    class Counting(Model):
-        def predict_proba(self, X: Any) -> NDArray[np.float32]:
-            self.calls.append(X.shape[0])
-            assert self.may.wait(300)
-            return np.zeros((X.shape[0], 2), dtype=np.float32)
+    joined: Any = concatenate([features] * 3)
+    assert type(joined) is type(features)
+    assert joined.shape == (3, 1)
 
-    model = Counting()
-    batches = Batches(cast("Any", model), Limits(), model.counted.append)
 
-    async def ask_twice() -> list[Any]:
-        tasks = [asyncio.create_task(batches.score(features.copy(), 1)) for _ in range(4)]
-        await asyncio.sleep(0.05)
-        model.may.set()
-        return await asyncio.gather(*tasks)
-
-    assert [scores.shape for scores in asyncio.run(ask_twice())] == [(1, 2)] * 4
-    assert model.calls == [4]
-    batches._most = 1  # others still wait when the first is done
-    assert [scores.shape for scores in asyncio.run(ask_twice())] == [(1, 2)] * 4
-    assert model.calls == [4, 1, 1, 1, 1]
-    batches.close()
+def test_texts_are_joined() -> None:
+    assert concatenate([["a"], ["b", "c"]]) == ["a", "b", "c"]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import ComputeOptions, Invocation, Model
 from chmcnn.errors import ChmcnnError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 @dataclass(frozen=True)
@@ -22,18 +27,32 @@ class _Server(OptionGroup):
     token_file: Annotated[
         Path | None, typer.Option(help="File with a secret that requests must have: Authorization: Bearer SECRET.")
     ] = None
+    without_token: Annotated[
+        bool, typer.Option("--without-token", help="With another --host: everybody who reaches the service may use it.")
+    ] = False
     origin: Annotated[
         list[str] | None, typer.Option(help="Page of another host that browsers let use the service (repeatable).")
     ] = None
 
-    def read_token(self) -> str | None:
-        """Return the secret."""
-        if self.token_file is None:
-            return None
-        token = self.token_file.read_text(encoding="utf-8").strip()
-        if not token.isascii() or not token.isprintable() or " " in token or not token:
-            raise ChmcnnError(f"{self.token_file} has no usable secret; expected one line of letters, digits or signs.")
-        return token
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer, each with the model.")] = 1
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only programs on this machine reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:  # another name
+            return False
+
+    def refuse_strangers(self) -> None:
+        """Refuse an address that other machines reach, unless it is said who may use the service."""
+        if not self.is_local and self.token_file is None and not self.without_token:
+            raise ChmcnnError(
+                f"--host is {self.host!r}, so that other machines reach the service; give the secret that they need by "
+                "--token-file, or --without-token to let everybody use it."
+            )
 
 
 @dataclass(frozen=True)
@@ -62,7 +81,7 @@ def serve(
 
     chmcnn serve model/
 
-    chmcnn serve model/ --port 9000 --token-file secret.txt
+    chmcnn serve model/ --port 9000 --token-file secret.txt --workers 4
 
     curl localhost:8000/predict?top=5 -H 'Content-Type: text/csv' --data-binary @new.csv
 
@@ -71,24 +90,34 @@ def serve(
     try:
         import uvicorn
 
-        from chmcnn.serving import Limits, create_app
+        from chmcnn.serving import APPLICATION, LOOPBACK, Limits, ServiceSettings
     except ModuleNotFoundError as error:
         raise ChmcnnError(f"The service needs {error.name}: pip install 'chmcnn[serve]'.") from None
-    from chmcnn.cli import _data
-
-    token = server.read_token()
-    app = create_app(
-        _data.load_model(model, compute.device),
-        limits=Limits(limits.most_rows, round(limits.most_megabytes * 2**20), limits.seconds),
-        token=token,
-        origins=server.origin or (),
+    server.refuse_strangers()
+    settings = ServiceSettings(
+        str(model),
+        compute.device,
+        Limits(limits.most_rows, round(limits.most_megabytes * 2**20), limits.seconds),
+        None if server.token_file is None else str(server.token_file),
+        tuple(server.origin or ()),
+        LOOPBACK if server.is_local and server.token_file is None else (),
     )
+    app: FastAPI | str = settings.create_app()  # also for several processes: what is wrong is said once
     call.notify(f"{model}: http://{server.host}:{server.port}. Ctrl-C ends the service after the requests at work.")
-    uvicorn.run(
-        app,
-        host=server.host,
-        port=server.port,
-        log_level="warning" if call.quiet else "info",
-        timeout_graceful_shutdown=round(limits.seconds),
-        server_header=False,
-    )
+    several = server.workers > 1
+    if several:
+        app = APPLICATION  # each process loads the model; this one only looks after them
+    with settings.shared() if several else nullcontext():
+        uvicorn.run(
+            app,
+            factory=several,
+            workers=server.workers,
+            host=server.host,
+            port=server.port,
+            log_level="warning" if call.quiet else "info",
+            access_log=not call.quiet,
+            timeout_graceful_shutdown=round(limits.seconds),
+            timeout_worker_healthcheck=60,  # a long call of the model may keep a worker from saying that it lives
+            proxy_headers=False,
+            server_header=False,
+        )

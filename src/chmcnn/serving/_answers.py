@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
 
 from chmcnn.estimator import Ranker
+from chmcnn.serving._columns import concatenate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pydantic.config import JsonDict
 
     from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.serving._rows import Rows
 
 _EXAMPLE: JsonDict = {
     "name": "n1",
@@ -46,7 +53,7 @@ class Answers(BaseModel):
 class Options(BaseModel):
     """Which classes a request asks for."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
     top: int | None = Field(None, ge=1, description="Number of classes of each row. Default: 10, or all with labels.")
     min_score: float = Field(0.0, ge=0, le=1, description="Lowest score of a class.")
     threshold: float | None = Field(
@@ -62,20 +69,81 @@ class Options(BaseModel):
         return self.labels or self.threshold is not None
 
 
-def find_answers(
-    model: HierarchicalClassifier, options: Options, names: list[str], scores: NDArray[np.float32]
-) -> Answers:
-    """Return the best, or the predicted, classes of rows of coherent scores."""
-    hierarchy = model.hierarchy_
-    if options.asks_for_labels:
-        thresholds = model.thresholds_ if options.threshold is None else options.threshold
-        scores = np.where(scores >= thresholds, scores, np.float32(-1))  # below any lowest score
-    top = options.top or (None if options.asks_for_labels else 10)
-    ranker = Ranker(
-        hierarchy, top, min_score=options.min_score, within=options.within, most_specific=options.most_specific
-    )
-    found: list[list[ScoredClass]] = [[] for _ in names]
-    for row, column, score in zip(*(part.tolist() for part in ranker.rank(scores)), strict=True):
-        name = hierarchy.classes[column]
-        found[row].append(ScoredClass(name=name, title=hierarchy.titles.get(name), score=score))
-    return Answers(rows=[RowAnswer(name=name, classes=each) for name, each in zip(names, found, strict=True)])
+@lru_cache(maxsize=128)
+def read_options(query: bytes) -> Options:
+    """Return the options in the query of an address; the same object for the same query."""
+    try:
+        return Options.model_validate(dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)))
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from None
+
+
+class Question(NamedTuple):
+    """Rows of a request, and which classes it asks for."""
+
+    rows: Rows
+    options: Options
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.rows.names)
+
+    @property
+    def kind(self) -> object:
+        """Features of one kind can be joined."""
+        return type(self.rows.features)
+
+
+class Answerer:
+    """Answers several requests by one call of a model."""
+
+    def __init__(self, model: HierarchicalClassifier) -> None:
+        self._model = model
+        titles = model.hierarchy_.titles
+        self._classes = [(name, titles.get(name)) for name in model.hierarchy_.classes]
+
+    def answer(self, questions: list[Question]) -> list[bytes]:
+        """Return one JSON text of `Answers` for each question."""
+        scores = self._model.predict_proba(concatenate([each.rows.features for each in questions]))
+        ends = list(accumulate(each.size for each in questions))
+        starts = [0, *ends[:-1]]
+        ranked = self._rank_alike(questions, starts, scores)
+        return [
+            to_json({"rows": [{"name": n, "classes": c} for n, c in zip(q.rows.names, ranked[start:end], strict=True)]})
+            for q, start, end in zip(questions, starts, ends, strict=True)
+        ]
+
+    def _rank_alike(
+        self, questions: list[Question], starts: list[int], scores: NDArray[np.float32]
+    ) -> list[list[dict[str, Any]]]:
+        """Return the classes of each row of scores; rows with the same options are ranked together."""
+        alike: dict[int, list[int]] = {}  # equal options of requests are mostly one object
+        for place, question in enumerate(questions):
+            alike.setdefault(id(question.options), []).append(place)
+        if len(alike) == 1:
+            return self.rank(questions[0].options, scores)
+        ranked: list[list[dict[str, Any]]] = [[]] * len(scores)
+        for places in alike.values():
+            rows = [row for at in places for row in range(starts[at], starts[at] + questions[at].size)]
+            for row, classes in zip(rows, self.rank(questions[places[0]].options, scores[rows]), strict=True):
+                ranked[row] = classes
+        return ranked
+
+    def rank(self, options: Options, scores: NDArray[np.float32]) -> list[list[dict[str, Any]]]:
+        """Return the best, or the predicted, classes of rows of coherent scores, each as a `ScoredClass`."""
+        if options.asks_for_labels:
+            thresholds = self._model.thresholds_ if options.threshold is None else options.threshold
+            scores = np.where(scores >= thresholds, scores, np.float32(-1))  # below any lowest score
+        ranker = Ranker(
+            self._model.hierarchy_,
+            options.top or (None if options.asks_for_labels else 10),
+            min_score=options.min_score,
+            within=options.within,
+            most_specific=options.most_specific,
+        )
+        found: list[list[dict[str, Any]]] = [[] for _ in scores]
+        for row, column, score in zip(*(part.tolist() for part in ranker.rank(scores)), strict=True):
+            name, title = self._classes[column]
+            found[row].append({"name": name, "title": title, "score": score})
+        return found
