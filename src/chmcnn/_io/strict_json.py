@@ -18,17 +18,14 @@ _LONG_INTEGER = re.compile(r"\d{19}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def dumps(content: JSONValue, *, indent: int | None = 1) -> str:
+def dumps(content: JSONValue) -> str:
     """Return JSON text; numpy numbers and tuples are accepted too. NaN and infinite numbers become null.
-
-    Without ``indent`` it has no spaces.
 
     >>> dumps(float("nan")), dumps((1.5,))[0]
     ('null', '[')
     """
     try:
-        separators = (",", ":") if indent is None else None
-        return json.dumps(_plain(content), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
+        return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False)
     except RecursionError:
         raise ChmcnnError("What is to be written as JSON is nested too deeply.") from None
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gzip
 from base64 import b64encode
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from chmcnn._io import strict_json
+from chmcnn.report.explorer._facts import dump
 
 if TYPE_CHECKING:
     from chmcnn._typing import JSONValue
@@ -28,10 +27,10 @@ def create_data(model: HierarchicalClassifier, facts: ClassFacts, evaluation: Ev
         "edges": hierarchy.edges.ravel().tolist(),  # parent, child, parent, ...
         "depths": hierarchy.depths.tolist(),
         "thresholds": thresholds[0] if len(set(thresholds)) == 1 else thresholds,
-        "facts": asdict(facts),
+        "facts": facts.to_dict(),
         "examples": [_describe(example, hierarchy) for example in (evaluation.examples if evaluation else ())],
     }
-    return b64encode(gzip.compress(strict_json.dumps(data, indent=None).encode(), mtime=0)).decode()
+    return b64encode(gzip.compress(dump(data), mtime=0)).decode()
 
 
 def _describe(example: Example, hierarchy: Hierarchy) -> dict[str, JSONValue]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chmcnn._io import strict_json
@@ -54,7 +55,11 @@ class ClassFacts:
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
-        return strict_json.dumps(asdict(self), indent=None).encode()
+        return dump(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all columns by their names."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def measures(self, at: int) -> dict[str, float | None] | None:
         """Return the measures of a class; None if no test row has it."""
@@ -66,6 +71,11 @@ class ClassFacts:
         """Return the most frequent ``delegates``, ``replaced_by`` or ``replaces`` of a class."""
         flat: list[int] = getattr(self, kind)[at] if self.evaluation else []
         return [Confusion(*pair) for pair in zip(flat[::2], flat[1::2], strict=True)]
+
+
+def dump(content: dict[str, Any]) -> bytes:
+    """Return plain values as JSON without spaces."""
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def create_facts(
