@@ -129,19 +129,28 @@ def _flatten(frequent: Frequent, classes: int) -> list[list[int]]:
 
 
 def _check(facts: ClassFacts, classes: int) -> None:
-    """Raise a `ValueError` for columns that do not fit the hierarchy or each other."""
+    """Raise a `ValueError` or a `TypeError` for columns that do not fit the hierarchy or each other."""
     kinds: dict[str, Callable[[Any], bool]] = {"rows": _is_count}
     if not isinstance(facts.counted, str):
-        raise ValueError("counted is not text")  # noqa: TRY004 -- one kind of error for all
+        raise TypeError("counted is not text")
     if facts.evaluation is not None:
-        if not isinstance(facts.evaluation, dict) or not isinstance(facts.evaluation.get("title"), str):
-            raise ValueError("evaluation has no title")
+        _check_evaluation(facts.evaluation)
         kinds |= {"test_rows": _is_count, "curves": _is_curve} | dict.fromkeys(_MEASURES, _is_share)
         kinds |= dict.fromkeys(_PARTNERS, lambda entry: _are_partners(entry, classes))
     for name, is_valid in kinds.items():
         column = getattr(facts, name)
         if not isinstance(column, list) or len(column) != classes or not all(map(is_valid, column)):
             raise ValueError(f"{name} is not a list of {classes:,} entries of its kind")
+
+
+def _check_evaluation(evaluation: JSONValue) -> None:
+    if not isinstance(evaluation, dict) or not isinstance(evaluation.get("title"), str):
+        raise TypeError("evaluation has no title")
+    rows, figures = evaluation.get("rows"), evaluation.get("figures")
+    if not _is_count(rows) or not _is_share(evaluation.get("auprc")) or not isinstance(figures, dict):
+        raise ValueError("evaluation has no measures")
+    if not all(value is None or type(value) in {int, float} for value in figures.values()):
+        raise ValueError("evaluation has no measures that are numbers")
 
 
 def _is_count(value: object) -> bool:
