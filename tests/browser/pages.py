@@ -1,10 +1,4 @@
-"""A real browser, and what it looks at: a model whose names are hostile, and one with 45,000 classes."""
-
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+"""What a browser looks at: a model whose names are hostile, and one with 45,000 classes."""
 
 import numpy as np
 import pandas as pd
@@ -15,41 +9,10 @@ from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.evaluation import evaluate
 from chmcnn.report.training_page import Origin, list_facts, page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
 SCRIPT, IMAGE, LINK = "<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "javascript:alert(3)//?a=b&c#d/%41"
 TITLE = "</script><svg onload=alert(4)>"
 COLUMN, CATEGORY = "<b>zone</b>", "<i>north</i>"
 ORIGIN = Origin(title="chmcnn: pets", facts={}, command="chmcnn train")
-_OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-
-
-class Key:
-    """Keys without a letter, by their codes in WebDriver."""
-
-    BACKSPACE, ENTER, ESCAPE, END, HOME = "\ue003", "\ue007", "\ue00c", "\ue010", "\ue011"
-    LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
-
-
-@contextmanager
-def browsing() -> Iterator[Any]:
-    """Start Chromium, without a network of its own and with an empty profile, and yield its driver."""
-    from selenium import webdriver
-
-    with tempfile.TemporaryDirectory() as profile:
-        options = webdriver.ChromeOptions()
-        options.binary_location = str(CHROMIUM)
-        for option in (*_OPTIONS, f"--user-data-dir={profile}"):
-            options.add_argument(option)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-        try:
-            yield driver
-        finally:
-            driver.quit()
 
 
 class Model:
