@@ -219,10 +219,13 @@ class _Tally:
         every = np.arange(len(self.predicted))
         own = self.predicted - np.bincount(classes, counts, len(every)).astype(np.int64)
         itself = np.flatnonzero((own > 0) & ~np.isnan(curves).all(axis=1))
-        deciding = (np.concatenate(parts) for parts in ((classes, itself), (delegates, itself), (counts, own[itself])))
         return ClassProfiles(
             curves=curves,
-            delegates=keep_most_frequent(*deciding),
+            delegates=keep_most_frequent(
+                np.concatenate((classes, itself)),
+                np.concatenate((delegates, itself)),
+                np.concatenate((counts, own[itself])),
+            ),
             replaced_by=self.confusions.most_frequent(),
             replaces=self.confusions.most_frequent(reverse=True),
         )

@@ -84,7 +84,7 @@ def create_facts(
     """Return the facts; ``sizes`` are the rows of each class, and ``counted`` says which rows these are."""
     rows = sizes.tolist()
     if evaluation is None or evaluation.profiles is None:
-        return ClassFacts(counted, rows, None, *([] for _ in range(9)))  # type: ignore[arg-type]  # empty columns
+        return ClassFacts(counted, rows, None, *([] for _ in range(9)))  # empty columns
     found = [evaluation.by_class.get(name) for name in hierarchy.classes]
     measures = {name: [_round(getattr(each, name)) if each else None for each in found] for name in _MEASURES}
     profiles, count = evaluation.profiles, len(rows)

@@ -51,7 +51,8 @@ const createAnswer = () => {
     const limits = new Set(classes.map(each => each.threshold));
     number.textContent = !own.checked ? decimals(Number(slider.value), 2) : limits.size === 1 ? decimals([...limits][0], 2) : "by class";
     slider.classList.toggle("off", own.checked);
-    told.textContent = found.length ? `${plural(found.length, "class", "classes")} predicted; ${count(delegated)} of them decided by a class below` : "No class reaches the threshold.";
+    const who = delegated ? `, ${count(delegated)} of them decided by a class below` : "";
+    told.textContent = found.length ? `${plural(found.length, "class", "classes")} predicted${who}` : "No class reaches the threshold.";
     const rest = classes.filter(each => !predicted.has(each.name)).sort((a, b) => b.score - a.score)[0];
     next.replaceChildren(...(rest ? ["Next: ", link(rest), ` at ${decimals(rest.score, 2)}`] : []));
     const all = outline(visible), listed = all.slice(0, MOST_LISTED).map(line => createLine(line, known, predicted));

@@ -2,7 +2,8 @@
 const explorer = document.getElementById("explorer");
 
 const readData = async holder => {
-  const bytes = Uint8Array.from(atob(holder.textContent), each => each.charCodeAt(0));
+  const text = atob(holder.textContent), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   holder.remove();
   return JSON.parse(await new Response(stream).text());
