@@ -28,7 +28,7 @@ PICTURE = Path(__file__).parent.parent / "docs" / "images" / "explorer.png"
 CLASSES, EDGES, DEPTH, LABELS = 45_000, 70_000, 12, 20
 COMMAND = "python -m benchmarks.explorer"
 CHOOSE = """
-for (const each of document.querySelectorAll("body > :not(#explorer)")) each.hidden = true;
+for (const each of document.querySelectorAll("body > :not(#explorer)")) each.remove();
 const choice = document.querySelector(".rowchoice select");
 if (choice) {
   const sizes = [...choice.options].map((_, at) => {
@@ -131,7 +131,7 @@ def draw(browser: Browser, file: Path) -> None:
     whole = Image.new("RGB", (sum(shot.width for shot in shots), max(shot.height for shot in shots)), "white")
     whole.paste(shots[0], (0, 0))
     whole.paste(shots[1], (shots[0].width, 0))
-    whole.quantize(64).save(PICTURE, optimize=True)
+    whole.quantize(256).save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
