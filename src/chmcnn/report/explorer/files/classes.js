@@ -82,7 +82,7 @@ const showClass = async (source, name, report) => {
       each.parents.length ? create("nav", {class: "crumbs", "aria-label": "Parents"}, create("span", {class: "quiet"}, each.parents.length > 1 ? "Parents " : "Parent "),
         each.above.map(parent => link(parent, {class: "chip"}))) : null),
     createMeasures(each), why && create("p", {class: "quiet"}, why),
-    graph && create("section", {class: "lineage"}, graph),
+    graph ? create("section", {class: "lineage"}, graph) : ancestors.length > MOST_DRAWN ? create("p", {class: "quiet"}, "There are too many classes above to draw them.") : null,
     create("div", {class: "cards"},
       children.total ? createChildren("Children ", children) : null,
       each.curve ? card("Precision and recall", drawCurve(each.curve, each.measures.auprc)) : null,

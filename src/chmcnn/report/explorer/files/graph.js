@@ -1,5 +1,5 @@
 // A part of the hierarchy as a picture, from left to right: each class once, however many parents it has.
-const MOST_DRAWN = 60;
+const MOST_DRAWN = 120;
 
 // Columns of classes, each class after all its parents, and near them.
 const arrange = classes => {
