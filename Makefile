@@ -24,7 +24,7 @@ tests: $(DEV)
 
 # The explorer in Chromium: apt-get install chromium chromium-driver, or the like.
 browser: $(DEV)
-	$(BIN)/pytest -m browser tests/browser
+	$(BIN)/pytest -m browser tests/explorer
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
-from tests.browser.driver import Browser, Key, browsing
+from tests.explorer.driver import Browser, Key, browsing
 
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, save

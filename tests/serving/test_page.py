@@ -42,22 +42,22 @@ def address(model: CHMCNNClassifier) -> Iterator[str]:
 
 
 def get(address: str, path: str) -> Any:
-    return requests.get(f"{address}{path}", headers={"Authorization": "Bearer secret"}, timeout=30).json()
+    return requests.get(f"{address}{path}", headers={"Authorization": "Bearer secret"}, timeout=300).json()
 
 
 def test_the_page_needs_no_token_has_no_data_and_a_strict_policy(address: str) -> None:
     kinds = {"/": "text/html", "/explorer.js": "text/javascript", "/explorer.css": "text/css"}
     for path, kind in kinds.items():
-        response = requests.get(f"{address}{path}", timeout=30)
+        response = requests.get(f"{address}{path}", timeout=300)
         assert (response.status_code, response.headers["content-type"]) == (200, f"{kind}; charset=utf-8")
         assert HOSTILE not in response.text
         policy = response.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';")
         assert "unsafe" not in policy
-    page = requests.get(address, timeout=30).text
+    page = requests.get(address, timeout=300).text
     assert "<script>" not in page
     assert "style=" not in page
-    assert requests.get(f"{address}/hierarchy/class?class=dog", timeout=30).status_code == 401
+    assert requests.get(f"{address}/hierarchy/class?class=dog", timeout=300).status_code == 401
     assert not set(kinds) & get(address, "/openapi.json")["paths"].keys()
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.browser.driver import CHROMIUM, DRIVER, Browser, Key, browsing
-from tests.browser.pages import CATEGORY, COLUMN, IMAGE, LINK, SCRIPT, TITLE, Model, create_large, create_pets
+from tests.browser import CHROMIUM
+from tests.explorer.driver import DRIVER, Browser, Key, browsing
+from tests.explorer.pages import CATEGORY, COLUMN, IMAGE, LINK, SCRIPT, TITLE, Model, create_large, create_pets
 from tests.serving.running import serving
 
 from chmcnn.serving import create_app

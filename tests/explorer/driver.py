@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import requests
+from tests.browser import CHROMIUM
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
-LONGEST = 60.0
+LONGEST = 300.0
 """Seconds to wait for what must come; no test depends on how long it takes."""
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 """What the standard calls a reference to an element."""
