@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
 
-.PHONY: demo test tests lint types format bench fuzz clean
+.PHONY: demo test tests browser lint types format bench fuzz clean
 
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
@@ -21,6 +21,10 @@ test: lint
 # compile all modules anew.
 tests: $(DEV)
 	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+
+# The explorer in Chromium: apt-get install chromium chromium-driver, or the like.
+browser: $(DEV)
+	$(BIN)/pytest -m browser tests/explorer
 
 lint: $(DEV)
 	$(BIN)/ruff check .

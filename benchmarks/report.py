@@ -20,6 +20,7 @@ from benchmarks import (
     cluster,
     ensembles,
     estimate,
+    explorer,
     layers,
     missing,
     more,
@@ -54,6 +55,7 @@ DOCUMENTS = (
     ROOT / "docs" / "scaling.md",
     ROOT / "docs" / "guides" / "many_machines.md",
     ROOT / "docs" / "guides" / "serving.md",
+    ROOT / "docs" / "guides" / "explorer.md",
 )
 DENSE = "dense float64"
 
@@ -114,6 +116,7 @@ def filled_in(text: str) -> str:
         "serving": serving.report,
         "serving_memory": serving.report_memory,
         "serving_schema": serving_schema.report,
+        "explorer": explorer.report,
         "wordnet": scale_report.wordnet,
         "large": scale_report.large,
         "outputs": scale_report.outputs,

@@ -23,7 +23,7 @@ from chmcnn.cli import _output
 from chmcnn.cli._options import Invocation
 from chmcnn.datasets import download
 from chmcnn.datasets.catalogue import File
-from chmcnn.estimator import _model_files, save_model
+from chmcnn.estimator import _model_files, read_class_facts, save_model
 from chmcnn.search import SearchResult
 from chmcnn.training import Settings, start
 from chmcnn.training._checkpoint import Checkpoint
@@ -45,7 +45,7 @@ def model(version: int) -> CHMCNNClassifier:
 
 def save(folder: Path, version: int) -> None:
     report = {"report.html": f"<p>{version}</p>".encode()}
-    save_model(model(version), folder / "model", force=True, extra_files=report)
+    save_model(model(version), folder / "model", force=True, class_facts=b"[%d]" % version, extra_files=report)
 
 
 def save_new(folder: Path, version: int) -> None:
@@ -56,6 +56,7 @@ def save_new(folder: Path, version: int) -> None:
 def load(folder: Path) -> int:
     """Read and verify all files of a model, from which it is rebuilt."""
     facts, _, _ = _model_files._read_files(folder / "model")
+    assert read_class_facts(folder / "model") == b"[%d]" % facts["seed"]
     return int(facts["seed"])
 
 

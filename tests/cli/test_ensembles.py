@@ -20,7 +20,8 @@ def best(folder: Path) -> Path:
 
 
 def test_a_preset_trains_an_ensemble_with_a_report(best: Path, folder: Path) -> None:
-    assert sorted(path.name for path in best.iterdir()) == ["model.json", "model.safetensors", "report.html"]
+    files = ["class_facts.json", "model.json", "model.safetensors", "report.html"]
+    assert sorted(path.name for path in best.iterdir()) == files
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
     page = (best / "report.html").read_text()
     assert "members and weights" in page

@@ -28,6 +28,7 @@ def ok(*arguments: str | Path, cwd: Path) -> str:
 
 def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> None:
     assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "class_facts.json",
         "model.json",
         "model.safetensors",
         "report.html",
@@ -36,7 +37,7 @@ def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> 
     page = (folder / "model" / "report.html").read_text()
     for text in ("24 rows that", "Most frequent delegations", "<th>Best</th>", "data:image/png;base64,"):
         assert text in page
-    assert "http" not in page.replace("http-equiv", "")
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
 
 def test_scores_and_labels_of_new_rows(folder: Path) -> None:
@@ -197,6 +198,8 @@ def test_the_demo_leaves_a_picture_and_a_report(tmp_path: Path) -> None:
     assert "Training" in done.stderr
     assert "violations" in done.stdout
     assert "delegates to" in done.stdout
+    assert "Walk through the hierarchy in a browser: open demo/report.html,\n" in done.stdout
+    assert done.stdout.endswith("or serve the model, and predict rows of your own: chmcnn serve demo\n")
     assert matplotlib.image.imread(tmp_path / "demo" / "digits.png").shape[1] > 1000
     assert "AU(PRC)" in (tmp_path / "demo" / "report.html").read_text()
     assert "demo: already exists" in run("demo", cwd=tmp_path).stderr
@@ -214,8 +217,9 @@ def test_the_demo_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = json.loads(done.stdout)
     assert 0.5 < found["test"]["auprc"]["value"] < 1
     assert (tmp_path / found["picture"]).is_file()
-    assert set(found["first test picture"][0]) == {"name", "score", "delegate"}
+    assert set(found["a test picture"][0]) == {"name", "score", "delegate"}
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
+        "class_facts.json",
         "digits.png",
         "model.json",
         "model.safetensors",

@@ -5,19 +5,19 @@ import dataclasses
 import gzip
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser import CHROMIUM, show
 
-from chmcnn import CHMCNNClassifier, Hierarchy
+from chmcnn import CHMCNNClassifier
 from chmcnn.datasets import Table
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.evaluation import Answer, Evaluation, Example, evaluate
-from chmcnn.report import class_table, class_tree
 from chmcnn.report.page import render
 from chmcnn.report.reliability import draw_reliability
 from chmcnn.report.training_page import Origin, list_settings, page
@@ -56,8 +56,8 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chmcnn.report.training_page.inline", lambda _figure: "data:,")
 
 
-def class_data(html: str) -> dict[str, Any]:
-    match = re.search(r'id="class-data">([^<]*)<', html)
+def read_data(html: str) -> dict[str, Any]:
+    match = re.search(r'id="explorer-data">([^<]*)<', html)
     assert match
     found: dict[str, Any] = json.loads(gzip.decompress(b64decode(match[1])))
     return found
@@ -78,15 +78,8 @@ def test_the_page_says_how_it_was_made(small: str, large: str, monkeypatch: pyte
 
 
 def _values() -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "evaluation": None,
-        "titles": {},
-        "tree": None,
-        "best": [],
-        "worst": [],
-        "answers": 1,
-        "class_data": "",
-    }
+    values: dict[str, Any] = {"evaluation": None, "titles": {}, "best": [], "worst": [], "answers": 1}
+    values |= {"explorer": "", "script": "", "style": "", "policy": ""}
     return values | {"seed": 0, "settings": {}, "versions": {}, "origin": ORIGIN, "pictures": {"overview": ""}}
 
 
@@ -97,40 +90,49 @@ def test_two_pages_of_one_day_are_the_same(
     assert page(models[12][0], SMALL.train, models[12][1], ORIGIN) == small
 
 
-def test_few_classes_are_a_picture_and_many_are_a_tree(small: str, large: str) -> None:
+def test_few_classes_are_a_picture_and_many_are_in_the_explorer_alone(small: str, large: str) -> None:
     assert "The hierarchy, and how many rows" in small
-    assert "<details" not in small
     assert "The hierarchy, and how many rows" not in large
-    assert "<details" in large
-    assert "classes below" in large
+    assert "How many rows the classes have" in large
+    assert 'id="explorer"' in large
 
 
 def test_all_classes_are_in_the_page_with_their_figures(
     large: str, models: dict[int, tuple[CHMCNNClassifier, Evaluation]]
 ) -> None:
-    found, evaluation = class_data(large), models[90][1]
-    assert found["header"] == [
-        *("class", "level", "training rows", "test rows", "AU(PRC)", "precision", "recall", "F1"),
-    ]
-    assert {row[0] for row in found["rows"]} == set(LARGE.hierarchy.classes)
-    sizes = [row[2] for row in found["rows"]]
-    assert sizes == sorted(sizes, reverse=True)
-    for name, _, _, rows, area, *_ in found["rows"]:
+    found, (model, evaluation) = read_data(large), models[90]
+    facts, hierarchy = found["facts"], LARGE.hierarchy
+    assert tuple(found["names"]) == hierarchy.classes
+    assert np.reshape(found["edges"], (-1, 2)).tolist() == hierarchy.edges.tolist()
+    assert facts["rows"] == LARGE.train.Y.sum(axis=0).tolist()
+    assert found["thresholds"] == model.threshold
+    for at, name in enumerate(hierarchy.classes):
         each = evaluation.by_class.get(name)
-        assert (rows, area) == ((each.rows, round(each.auprc, 3)) if each else (0, None))
+        assert facts["test_rows"][at] == (each.rows if each else 0)
+        assert facts["auprc"][at] == (round(each.auprc, 3) if each else None)
+    assert [example["name"] for example in found["examples"]] == [example.row for example in evaluation.examples]
 
 
 def test_the_page_needs_nothing_else(small: str, large: str) -> None:
     for html in (small, large):
-        assert "http" not in html
-        assert not re.search(r"<script[^>]* src=|<link|@import", html)
+        assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"<script[^>]* src=|<link|@import|style=", html)
+
+
+def test_only_the_script_and_the_style_of_the_page_are_allowed(small: str) -> None:
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', small)
+    assert unescape(policy).startswith("default-src 'none'; ")
+    for name in ("script", "style"):
+        (content,) = re.findall(f"<{name}>(.*?)</{name}>", small, re.DOTALL)
+        assert f"{name}-src 'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'" in unescape(policy)
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_without_an_evaluation(models: dict[int, tuple[CHMCNNClassifier, Evaluation]]) -> None:
     html = page(models[90][0], LARGE.train, None, ORIGIN)
     assert "so the model was not evaluated" in html
-    assert class_data(html)["header"] == ["class", "level", "training rows"]
+    found = read_data(html)
+    assert (found["facts"]["evaluation"], found["facts"]["auprc"], found["examples"]) == (None, [], [])
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -143,9 +145,8 @@ def test_titles_stand_beside_the_names(models: dict[int, tuple[CHMCNNClassifier,
     last = SMALL.hierarchy.classes[-1]
     title = f"the &lt;title&gt; of {last}"
     assert f'{last} <span class="title" title="{title}">{title}</span>' in html
-    found = class_data(html)
-    assert found["header"][:2] == ["class", "title"]
-    assert {row[0]: row[1] for row in found["rows"]} == {SMALL.hierarchy.classes[0]: "", **titles}
+    found = read_data(html)
+    assert {found["names"][int(at)]: each for at, each in found["titles"].items()} == titles
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -166,36 +167,6 @@ def test_examples_show_right_and_wrong_in_words_and_signs(
         assert expected in text
 
 
-def test_a_tree_keeps_the_largest_classes() -> None:
-    hierarchy = Hierarchy.from_paths([f"root/{branch}/{leaf}" for branch in "abcde" for leaf in range(6)])
-    sizes = np.array([len(hierarchy) - at for at in range(len(hierarchy))])
-    tree = class_tree.prune(hierarchy, sizes, nodes=8, children=3)
-    (root,) = tree.children
-    assert (root.name, root.descendants, root.more) == ("root", 35, 2)
-    assert [(each.name, len(each.children), each.more, each.descendants) for each in root.children] == [
-        ("root/a", 3, 3, 6),
-        ("root/b", 1, 5, 6),
-        ("root/c", 0, 6, 6),
-    ]
-
-
-def test_a_class_with_several_parents_stands_below_one() -> None:
-    hierarchy = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "d")])
-    tree = class_tree.prune(hierarchy, np.array([5, 4, 3, 2]))
-    assert [(each.name, [child.name for child in each.children]) for each in tree.children] == [
-        ("a", ["c", "d"]),
-        ("b", []),
-    ]
-
-
-def test_the_table_of_a_flat_hierarchy_without_rows() -> None:
-    hierarchy = Hierarchy.from_edges([], classes=["a", "b"])
-    assert class_table.list_classes(hierarchy, np.array([0, 3]), "training rows", None)["rows"] == [
-        ["b", 0, 3],
-        ["a", 0, 0],
-    ]
-
-
 @pytest.mark.usefixtures("without_pictures")
 def test_settings_of_a_loaded_model_are_those_of_the_training(
     models: dict[int, tuple[CHMCNNClassifier, Evaluation]], tmp_path: Path
@@ -206,41 +177,6 @@ def test_settings_of_a_loaded_model_are_those_of_the_training(
     assert list_settings(loaded) == list_settings(model)
     html = page(loaded, Table(SMALL.test.X, SMALL.test.Y, SMALL.hierarchy), None, ORIGIN)
     assert "validation score by epoch" in html
-
-
-LOOKING = """<script>
-setTimeout(() => {
-  const rows = () => [...document.querySelectorAll("#class-table tbody tr")].map(row => row.cells[0].textContent);
-  const get = id => document.getElementById(id), found = {first: rows(), shown: get("class-shown").textContent};
-  get("class-after").click(); found.second = rows();
-  document.querySelector("#class-table th button").click(); found.sorted = rows();
-  get("class-search").value = "NAME"; get("class-search").oninput();
-  found.searched = rows(); found.none = get("class-shown").textContent;
-  found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  found.cut = [...document.querySelectorAll(".wide")].filter(each => each.scrollWidth > each.clientWidth).length;
-  const result = document.createElement("pre");
-  result.id = "result"; result.textContent = JSON.stringify(found); document.body.append(result);
-}, 1000);
-</script>"""
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_classes_can_be_paged_sorted_and_searched_in_a_browser(large: str, tmp_path: Path) -> None:
-    last = LARGE.hierarchy.classes[-1]
-    file = tmp_path / "page.html"
-    file.write_text(large.replace("</body>", LOOKING.replace("NAME", last.upper()) + "</body>"))
-    shown = show(file, "--window-size=1280,900")
-    match = re.search(r'<pre id="result">(.*?)</pre>', shown)
-    assert match, shown[-500:]
-    found = json.loads(match[1])
-    names = [row[0] for row in class_data(large)["rows"]]
-    assert (found["first"], found["second"]) == (names[:25], names[25:50])
-    assert found["shown"] == "1 to 25 of 90"
-    assert found["sorted"] == sorted(names)[:25]
-    assert found["searched"] == [last]
-    assert found["none"] == "1 to 1 of 1"
-    assert found["overflow"] <= 0
-    assert found["cut"] == 0, "no table has columns out of sight on a wide screen"
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -1,39 +1,20 @@
 import json
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import requests
-import uvicorn
-from fastapi import FastAPI
 from tests.serving.asking import ask
 from tests.serving.models import HOSTILE, create_model
+from tests.serving.running import serving
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.serving import Limits, create_app
 
 INFINITE = b'{"rows": [{"size": 1e999, "zone": null, "day": null, "note": null}]}'
 ROW: dict[str, Any] = {"size": 3.0, "zone": "1", "day": "2026-01-01", "note": "a dog was here"}
-
-
-@contextmanager
-def serving(app: FastAPI) -> Iterator[str]:
-    """Run a service on a free port, and yield its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(300)
-    assert not thread.is_alive()
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +181,17 @@ def test_the_hierarchy_is_searched_and_walked(address: str) -> None:
     assert get("/children?class=animal&limit=1&offset=1") == {
         "total": 2,
         "offset": 1,
-        "classes": [{"name": "dog", "title": HOSTILE, "depth": 1, "parents": ["animal", "pet"], "children": 0}],
+        "classes": [
+            {
+                "name": "dog",
+                "title": HOSTILE,
+                "depth": 1,
+                "parents": ["animal", "pet"],
+                "children": 0,
+                "rows": None,
+                "auprc": None,
+            }
+        ],
     }
     assert [each["name"] for each in get("/ancestors?class=dog")] == ["animal", "pet", "dog"]
     assert get("/children?class=no")["detail"].startswith("Unknown class 'no'")

@@ -124,7 +124,7 @@ class ModelOutput(OptionGroup):
     ) -> None:
         """Write the model with its report and other files, all at once."""
         from chmcnn.estimator import save_model
-        from chmcnn.report.training_page import Origin, page
+        from chmcnn.report.training_page import Origin, list_facts, page
 
         rows = {"training": parts.train, "validation": parts.valid, "test": parts.test}
         counts = {part: len(table) for part, table in rows.items() if table is not None}
@@ -141,7 +141,9 @@ class ModelOutput(OptionGroup):
         shown = f"first {len(parts.train):,} rows" if parts.streamed_rows else "training rows"
         origin = Origin(title=f"chmcnn: {parts.title}", facts=facts, command=call.command, rows=shown)
         report = page(model, parts.train, evaluation, origin)
-        save_model(model, self.output, force=self.force, extra_files={REPORT: report.encode(), **(files or {})})
+        class_facts = list_facts(model, parts.train, evaluation, origin).to_json()
+        extra = {REPORT: report.encode(), **(files or {})}
+        save_model(model, self.output, force=self.force, class_facts=class_facts, extra_files=extra)
 
     def result(self, model: CHMCNNClassifier | CoherentEnsemble, evaluation: Evaluation | None) -> dict[str, JSONValue]:
         """Return the result of a training, for machines."""

@@ -1,5 +1,6 @@
 """`chmcnn demo`: a model of the data set inside the package."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -43,14 +44,15 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     parts = _data.Parts.of(data)
     evaluation = _output.evaluate_test_rows(model, parts, call)
-    figure = digits.draw(
-        data.hierarchy, data.test.X.to_numpy(), data.test.Y.toarray(), model.predict_proba(data.test.X)
-    )
+    truth, scores = data.test.Y.toarray(), model.predict_proba(data.test.X)
+    row = digits.choose(data.hierarchy, truth, scores)
+    walked, picture = model.explain(data.test.X.iloc[[row]])[0], str(output.output / "digits.png")
+    figure = digits.draw(walked, row, data.test.X.to_numpy(), truth, scores)
     output.save(model, parts, evaluation, call, {"digits.png": png(figure)})
-    first, picture = model.explain(data.test.X.iloc[:1])[0], str(output.output / "digits.png")
-    result = output.result(model, evaluation) | {"picture": picture, "first test picture": first.facts()}
+    result = output.result(model, evaluation) | {"picture": picture, "a test picture": walked.facts()}
     if call.print_json(result):
         return
-    typer.echo(f"The first test picture, and the delegate of each class:\n{first}\n")
+    typer.echo(f"A test picture, and the delegate of each class:\n{walked}\n")
     output.print(model, evaluation)
-    typer.echo(f"Picture: {picture}")
+    typer.echo(f"Picture: {picture}\n\nWalk through the hierarchy in a browser: open {output.output / _output.REPORT},")
+    typer.echo(f"or serve the model, and predict rows of your own: chmcnn serve {shlex.quote(str(output.output))}")

@@ -73,7 +73,7 @@ def serve(
     compute: Annotated[ComputeOptions, Omit("seed")],
     call: Annotated[Invocation, Omit("json", "data_dir")],
 ) -> None:
-    r"""Answer requests over HTTP with a model: predictions, explanations and its hierarchy.
+    r"""Answer requests over HTTP with a model, and show it in a browser: predictions, explanations and its hierarchy.
 
     Requests that come together are computed together. GET /openapi.json describes all requests; GET /model the columns.
 

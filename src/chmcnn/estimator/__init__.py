@@ -3,7 +3,14 @@
 from chmcnn.estimator._base import HierarchicalClassifier, agree_on_seed
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
-from chmcnn.estimator._model_files import describe_facts, describe_model, read_system, rebuild_model, save_model
+from chmcnn.estimator._model_files import (
+    describe_facts,
+    describe_model,
+    read_class_facts,
+    read_system,
+    rebuild_model,
+    save_model,
+)
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._parameters import NetworkLike
 from chmcnn.estimator._predicting import Threshold
@@ -41,6 +48,7 @@ __all__ = [
     "learn_calibration",
     "load_transformer",
     "measure_risks",
+    "read_class_facts",
     "read_system",
     "rebuild_model",
     "save_model",

@@ -17,7 +17,16 @@ from chmcnn._version import __version__
 from chmcnn.errors import ModelError
 from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._held_out_files import held_out_tensors, restore_held_out
-from chmcnn.estimator._model_folder import DIGESTS, FACTS, TENSORS, TRANSFORMER, read_file, refuse_other, write_files
+from chmcnn.estimator._model_folder import (
+    CLASS_FACTS,
+    DIGESTS,
+    FACTS,
+    TENSORS,
+    TRANSFORMER,
+    read_file,
+    refuse_other,
+    write_files,
+)
 from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
@@ -53,27 +62,32 @@ _NOT_STORED = {
 
 
 def save_model(
-    model: HierarchicalClassifier, path: Path, *, force: bool, extra_files: Mapping[str, bytes] | None = None
+    model: HierarchicalClassifier,
+    path: Path,
+    *,
+    force: bool,
+    class_facts: bytes | None = None,
+    extra_files: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write a model folder with extra files by name: a new one as a whole, or over the model that is there.
+
+    ``class_facts`` is what is known about the classes, as JSON; it has a checksum as the files of the model have.
 
     At every moment the folder has the old model or the new one: see `chmcnn.estimator._model_folder`.
     """
     refuse_other(path, force=force)
     described = describe_model(model)
-    files = {TENSORS: _pack(described.tensors)}
+    optional = {TRANSFORMER: described.transformer, CLASS_FACTS: class_facts}
+    files = {TENSORS: _pack(described.tensors)} | {name: each for name, each in optional.items() if each is not None}
     facts = {
         "format": _FORMAT,
         "version": _VERSION,
         "chmcnn": __version__,
         "torch": str(torch.__version__),
-        DIGESTS[TENSORS]: hashlib.sha256(files[TENSORS]).hexdigest(),
+        **{DIGESTS[name]: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         **described.facts,
     }
-    if described.transformer is not None:
-        files[TRANSFORMER] = described.transformer
-        facts[DIGESTS[TRANSFORMER]] = hashlib.sha256(described.transformer).hexdigest()
     facts["digest"] = _digest(facts)
     write_files(path, dumps(facts).encode(), files, extra_files or {})
 
@@ -133,6 +147,12 @@ def _digest(facts: dict[str, Any]) -> str:
 def read_system(path: Path) -> str:
     """Return the name of the class that wrote a model folder."""
     return str(_read_facts(path).get("system"))
+
+
+def read_class_facts(path: Path) -> bytes | None:
+    """Return what a model folder has about the classes, as JSON; None for a model without it."""
+    facts = _read_facts(path)
+    return read_file(path, CLASS_FACTS, facts) if DIGESTS[CLASS_FACTS] in facts else None
 
 
 def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Model:

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FACTS, TENSORS, TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
-DIGESTS = {TENSORS: "sha256", TRANSFORMER: "sha256 of the transformer"}
+CLASS_FACTS = "class_facts.json"
+DIGESTS = {TENSORS: "sha256", TRANSFORMER: "sha256 of the transformer", CLASS_FACTS: "sha256 of the class facts"}
 """The names of files, and of their checksums in the facts."""
-_OWN = re.compile(r"(model(-[0-9a-f]{12})?\.safetensors)|(preprocessing(-[0-9a-f]{12})?\.skops)")
+_OWN = re.compile(
+    r"model(-[0-9a-f]{12})?\.safetensors|preprocessing(-[0-9a-f]{12})?\.skops|class_facts(-[0-9a-f]{12})?\.json"
+)
 
 
 def refuse_other(path: Path, *, force: bool) -> None:

@@ -25,7 +25,15 @@ from chmcnn.metrics.measures import (
     find_measures,
     list_stored,
 )
-from chmcnn.metrics.ranking import Curve, auprc, cmap, divided_auprc, points_by_class, precision_recall_curve
+from chmcnn.metrics.ranking import (
+    Curve,
+    auprc,
+    average_precision,
+    cmap,
+    divided_auprc,
+    points_by_class,
+    precision_recall_curve,
+)
 from chmcnn.metrics.risks import AnswerRisks, answer_risks, back_off_error, missed_share, wrong_share
 from chmcnn.metrics.sets import PrecisionRecallF, exact_match, hamming, hierarchical, jaccard
 
@@ -46,6 +54,7 @@ __all__ = [
     "ViolationCount",
     "answer_risks",
     "auprc",
+    "average_precision",
     "back_off_error",
     "bootstrap",
     "by_class",

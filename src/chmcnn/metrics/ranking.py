@@ -85,7 +85,7 @@ def auprc(
         raise ScoreError(f"average is {average!r}; expected 'micro', 'macro', 'weighted' or None.")
     require_rereadable(scores)
     pairs = pair_scores(Y, scores, classes)
-    area = _interpolated_area if interpolate else _average_precision
+    area = _interpolated_area if interpolate else average_precision
     if average == "micro":
         return area(count_together(pairs, ties=interpolate))
     areas = np.full(pairs.truth.shape[1], np.nan)
@@ -115,7 +115,7 @@ def divided_auprc(
     0.8333333333333333
     """
     require_rereadable(scores)
-    return _average_precision(count_divided(pair_scores(Y, scores, classes), join, add))
+    return average_precision(count_divided(pair_scores(Y, scores, classes), join, add))
 
 
 def cmap(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | None = None) -> float:
@@ -150,7 +150,12 @@ def points_by_class(Y: LabelsLike, scores: ScoresLike, *, classes: ArrayLike | N
     return {at if columns is None else int(columns[at]): points for at, points in found}
 
 
-def _average_precision(points: Points) -> float:
+def average_precision(points: Points) -> float:
+    """Area under one curve, from its points: the mean of the precision at each label.
+
+    >>> average_precision(points_by_class([[1, 0], [0, 1]], [[0.9, 0.8], [0.1, 0.7]])[1])
+    0.5
+    """
     true_positives = points.true_positives
     if not len(true_positives):
         return float("nan")

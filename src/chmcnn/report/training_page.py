@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chmcnn import comparison
 from chmcnn.estimator import NeuralClassifier
-from chmcnn.report import class_table, class_tree, overview, reliability, training
+from chmcnn.report import explorer, overview, reliability, training
 from chmcnn.report.page import inline, render
 from chmcnn.settings import SETTINGS
 
@@ -34,6 +34,13 @@ class Origin:
     rows: str = "training rows"  # which rows the sizes of the classes are counted in
 
 
+def list_facts(
+    model: HierarchicalClassifier, table: Table, evaluation: Evaluation | None, origin: Origin
+) -> explorer.ClassFacts:
+    """Return what is known about each class, for the page and for a model folder."""
+    return explorer.create_facts(model.hierarchy_, overview.count_rows(table.Y), origin.rows, evaluation)
+
+
 def page(model: HierarchicalClassifier, table: Table, evaluation: Evaluation | None, origin: Origin) -> str:
     """Return the page: data, hierarchy, learning curve, how it was made and, if rows were held out, the evaluation."""
     hierarchy, sizes = model.hierarchy_, overview.count_rows(table.Y)
@@ -51,6 +58,7 @@ def page(model: HierarchicalClassifier, table: Table, evaluation: Evaluation | N
         classes = list(evaluation.by_class.items())
         if evaluation.trust:
             pictures["reliability"] = inline(reliability.draw_reliability(evaluation.trust))
+    style, script = render("_report.css") + explorer.read_style(), explorer.read_script()
     shown = min(_SHOWN, max(len(classes) // 2, 1))
     return render(
         "training.html",
@@ -58,11 +66,13 @@ def page(model: HierarchicalClassifier, table: Table, evaluation: Evaluation | N
         pictures=pictures,
         evaluation=evaluation,
         titles=hierarchy.titles,
-        tree=None if named else class_tree.prune(hierarchy, sizes),
         best=classes[:shown],
         worst=classes[len(classes) - shown :][::-1],
         answers=_ANSWERS,
-        class_data=class_table.compress(class_table.list_classes(hierarchy, sizes, origin.rows, evaluation)),
+        explorer=explorer.create_data(model, list_facts(model, table, evaluation, origin), evaluation, origin.title),
+        script=script,
+        style=style,
+        policy=explorer.create_policy(script, style),
         seed=model.seed_,
         settings=list_settings(model),
         versions=comparison.versions(),

@@ -11,8 +11,10 @@ from fastapi.middleware.cors import CORSMiddleware
 from chmcnn._version import __version__
 from chmcnn.errors import ChmcnnError
 from chmcnn.serving._description import describe_token
+from chmcnn.serving._details import add_details
 from chmcnn.serving._errors import tell
 from chmcnn.serving._limits import Limits
+from chmcnn.serving._page import add_page
 from chmcnn.serving._routes import add_routes
 from chmcnn.serving._service import Service
 from chmcnn.serving._watch import OPEN_PATHS, Guard, Watch
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.report import explorer
 
 
 def create_app(
     model: HierarchicalClassifier,
     *,
     limits: Limits | None = None,
+    facts: explorer.ClassFacts | None = None,
     token: str | None = None,
     origins: Sequence[str] = (),
     hosts: Sequence[str] = (),
@@ -39,6 +43,8 @@ def create_app(
         A fitted model of any system, as `chmcnn.load_model` returns it. It is only read.
     limits
         What a request may ask for.
+    facts
+        What a model folder has about the classes, as `chmcnn.report.explorer.read_facts` returns it: rows and measures.
     token
         Secret that each request must have in its header ``Authorization: Bearer``; without it, everybody is answered.
     origins
@@ -57,7 +63,7 @@ def create_app(
     >>> sorted(app.openapi()["paths"])[-3:]
     ['/metrics', '/model', '/predict']
     """
-    service = Service(model, limits or Limits())
+    service = Service(model, limits or Limits(), facts)
     app = FastAPI(
         title="chmcnn",
         version=__version__,
@@ -68,6 +74,8 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},  # nothing is sent
     )
     add_routes(app, service)
+    add_details(app, service)
+    add_page(app)
     if token is not None:
         describe_token(app, OPEN_PATHS)
     app.add_middleware(Guard, token=token, hosts=hosts)

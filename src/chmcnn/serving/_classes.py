@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chmcnn.hierarchy import Hierarchy
+    from chmcnn.report import explorer
 
 
 class ClassFacts(BaseModel):
@@ -20,6 +21,8 @@ class ClassFacts(BaseModel):
     depth: int = Field(description="Longest way from a root; 0 for a root.")
     parents: list[str]
     children: int = Field(description="Number of classes right below it.")
+    rows: int | None = Field(None, description="Training rows that have it, if the model folder says so.")
+    auprc: float | None = Field(None, description="AU(PRC) on the test rows of the training, if it had any.")
 
 
 class ClassPage(BaseModel):
@@ -33,8 +36,8 @@ class ClassPage(BaseModel):
 class ClassIndex:
     """Looks classes up; what is searched is made once."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        self.hierarchy = hierarchy
+    def __init__(self, hierarchy: Hierarchy, facts: explorer.ClassFacts | None = None) -> None:
+        self.hierarchy, self._facts = hierarchy, facts
         titles = hierarchy.titles
         self._searched = [f"{name}\n{titles.get(name, '')}".casefold() for name in hierarchy.classes]
         self._roots = [name for name, depth in zip(hierarchy.classes, hierarchy.depths, strict=True) if depth == 0]
@@ -58,18 +61,20 @@ class ClassIndex:
 
     def describe(self, names: Iterable[str]) -> list[ClassFacts]:
         """Return what is known about classes."""
-        hierarchy = self.hierarchy
-        facts: list[Any] = [
+        hierarchy, facts = self.hierarchy, self._facts
+        return [
             ClassFacts(
                 name=name,
                 title=hierarchy.titles.get(name),
-                depth=int(hierarchy.depths[hierarchy.index(name)]),
+                depth=int(hierarchy.depths[at]),
                 parents=list(hierarchy.parents(name)),
                 children=len(hierarchy.children(name)),
+                rows=facts.rows[at] if facts else None,
+                auprc=facts.auprc[at] if facts and facts.evaluation else None,
             )
             for name in names
+            for at in (hierarchy.index(name),)
         ]
-        return facts
 
     def ancestors(self, name: str) -> list[str]:
         """Return a class and all above it, roots first."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
 
 from chmcnn.serving._answers import Answers, Options, Question, read_options
 from chmcnn.serving._classes import ClassFacts, ClassPage  # noqa: TC001 -- FastAPI reads the annotations
 from chmcnn.serving._columns import concatenate
 from chmcnn.serving._description import BODY_PROBLEMS, describe_body, list_parameters, list_problems
+from chmcnn.serving._reasons import Explanations, list_reasons
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -24,19 +24,8 @@ _LONGEST_PAGE = 1000
 _Name = Annotated[str, Query(alias="class", description="Name of the class.")]
 _Offset = Annotated[int, Query(ge=0, le=2**31)]
 _Limit = Annotated[int, Query(ge=1, le=_LONGEST_PAGE)]
-
-
-class Reasons(BaseModel):
-    """The predicted classes of a row, parents first, each with its score and its delegate."""
-
-    name: str
-    reasons: list[dict[str, Any]]
-
-
-class Explanations(BaseModel):
-    """Why classes were predicted, for all rows of a request."""
-
-    rows: list[Reasons]
+_Threshold = Annotated[float | None, Query(ge=0, le=1)]
+_Top = Annotated[int | None, Query(ge=1, description="Only so many classes of a row, those with the highest scores.")]
 
 
 class _DirectRoute(APIRoute):
@@ -77,14 +66,12 @@ def add_routes(app: FastAPI, service: Service) -> None:
     )
 
     @app.post("/explain", openapi_extra=body, responses=BODY_PROBLEMS, summary="Why classes are predicted")
-    async def explain(request: Request, threshold: Annotated[float | None, Query(ge=0, le=1)] = None) -> Explanations:
+    async def explain(request: Request, threshold: _Threshold = None, top: _Top = None) -> Explanations:
         rows = await service.read(request)
         found = await service.batches.run(
             lambda: service.model.explain(concatenate([rows.features]), threshold=threshold), len(rows.names)
         )
-        return Explanations(
-            rows=[Reasons(name=name, reasons=each.facts()) for name, each in zip(rows.names, found, strict=True)]
-        )
+        return list_reasons(service.model, rows.names, found, top)
 
     @app.get(
         "/hierarchy", responses=list_problems(422), summary="Classes by words of their names and titles, or the roots"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import JSONValue
     from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.report import explorer
 
 _SMALL = 1 << 16
 """Bytes of a body that is read in less time than a thread is worth."""
@@ -31,9 +32,9 @@ _SCORES = 1 << 22
 class Service:
     """A model, what is known about it, and the requests that wait for it."""
 
-    def __init__(self, model: HierarchicalClassifier, limits: Limits) -> None:
-        self.model, self.limits = model, limits
-        self.measured, self.classes = Measured(), ClassIndex(model.hierarchy_)
+    def __init__(self, model: HierarchicalClassifier, limits: Limits, facts: explorer.ClassFacts | None = None) -> None:
+        self.model, self.limits, self.facts = model, limits, facts
+        self.measured, self.classes = Measured(), ClassIndex(model.hierarchy_, facts)
         self.reader, self.answerer = RowReader(model, limits.rows), Answerer(model)
         most = max(limits.rows, _SCORES // max(1, len(model.hierarchy_)))
         self.batches = Batches(self.answerer.answer, limits, most, self.measured.count_batch)
@@ -63,6 +64,7 @@ class Service:
             "rows_of_training": getattr(model, "n_samples_fit_", None),
             "validation_score": getattr(model, "best_score_", None),
             "has_guarantees": model.risks_ is not None,
+            "evaluation": self.facts and self.facts.evaluation,
             "version": __version__,
         }
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
+from chmcnn.serving._page import PAGE
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from chmcnn.serving._measured import Measured
 
-OPEN_PATHS = frozenset({"/healthz"})
+OPEN_PATHS = PAGE | {"/healthz"}
 """Paths that need no token."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """How programs on the same machine call it."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from chmcnn.ensemble import load_model
 from chmcnn.errors import ChmcnnError
+from chmcnn.report.explorer import read_facts
 from chmcnn.serving._app import create_app
 from chmcnn.serving._limits import Limits
 from chmcnn.serving._measured import SHARED
@@ -60,10 +61,11 @@ class ServiceSettings:
 
     def create_app(self) -> FastAPI:
         """Load the model, and return its service."""
-        token = self.read_token()
+        token, model = self.read_token(), load_model(self.model, device=self.device)
         app = create_app(
-            load_model(self.model, device=self.device),
+            model,
             limits=self.limits,
+            facts=read_facts(Path(self.model), model.hierarchy_),
             token=token,
             origins=self.origins,
             hosts=self.hosts,

@@ -1,4 +1,4 @@
-"""Evaluation of a trained model on labelled rows."""
+"""A model on labelled rows: its measures, and the data of its report."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from chmcnn import metrics
 from chmcnn._io.spool import Spool
 from chmcnn.errors import ScoreError
 from chmcnn.estimator import Trust, check_trust
+from chmcnn.evaluation._profiles import (
+    ClassProfiles,
+    PairCounts,
+    keep_most_frequent,
+    pair_confusions,
+    read_curves,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from chmcnn._typing import Features, LabelsLike
-    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.estimator import Explanation, HierarchicalClassifier
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.metrics import Curve, Measure
 
@@ -39,6 +47,9 @@ _SHOWN = tuple(name for name in metrics.MEASURES if name != "auprc")
 
 _EXAMPLES = (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rows that a report shows: their places from the best to the worst predicted one."""
+_LOWEST = 0.01
+_SCORED = 300
+"""Classes of such a row that are kept: the lowest score, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,15 @@ class Answer(NamedTuple):
     verdict: Literal["right", "wrong", "missed"]
 
 
+class ScoredClass(NamedTuple):
+    """A class of one row: its score, the class that decides it, and whether it is true."""
+
+    name: str
+    score: float
+    delegate: str
+    is_true: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One row with its most specific classes that are true or predicted, highest score first."""
@@ -79,6 +99,7 @@ class Example:
     f: float  # F1 of the row
     answers: list[Answer]
     others: dict[str, int]  # ancestors of these classes: their number by verdict
+    scored: list[ScoredClass] = field(default_factory=list)  # true classes and those with high scores, parents first
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +118,12 @@ class Evaluation:
     titles: dict[str, str] = field(default_factory=dict)  # of the classes above that have one
     examples: list[Example] = field(default_factory=list)  # some rows, the best predicted one first
     trust: Trust | None = None  # calibration and risks
+    profiles: ClassProfiles | None = None  # how each class is predicted
 
     def facts(self) -> dict[str, Any]:
-        """Return everything but the curve and the examples as plain values for JSON."""
-        facts = asdict(replace(self, trust=None))
-        del facts["curve"], facts["examples"]
+        """Return everything but curves, examples and profiles of classes as plain values for JSON."""
+        facts = asdict(replace(self, trust=None, profiles=None))
+        del facts["curve"], facts["examples"], facts["profiles"]
         facts["trust"] = None if self.trust is None else self.trust.facts()
         missing = {"interval": self.describe_interval()} if math.isnan(self.auprc.low) else {}
         return facts | {"auprc": self.auprc._asdict() | missing}
@@ -156,7 +178,8 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
         tally = _score(model, X, truth, scores)
         predicted = partial(_predict, scores, model.thresholds_)
         outcome = metrics.Outcome(truth, scores.blocks, predicted, model.hierarchy_, evaluated, information, known)
-        by_class, delegations = _by_class(outcome, evaluated, tally), tally.list_delegations(model.hierarchy_)
+        points = metrics.points_by_class(truth, scores.blocks, classes=evaluated)
+        by_class, delegations = _by_class(outcome, points, tally), tally.list_delegations(model.hierarchy_)
         return Evaluation(
             title=title,
             rows=truth.shape[0],
@@ -169,6 +192,7 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
             delegations=delegations,
             examples=_choose_examples(model, X, truth, scores, tally.f),
             trust=check_trust(model, truth, scores.blocks),
+            profiles=tally.create_profiles(read_curves(points, _count_rows(truth))),
             titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
         )
 
@@ -180,18 +204,37 @@ class _Tally:
     shared: NDArray[np.int64]  # (classes,) rows in which a class is true and predicted
     predicted: NDArray[np.int64]  # (classes,) rows in which it is predicted
     f: NDArray[np.float64]  # (rows,) F1 of the classes that count; -1 for a row without any
-    delegations: Counter[tuple[int, int]]  # class and delegate
+    delegations: PairCounts  # class and delegate, where they are not the same
+    confusions: PairCounts  # missed class, and wrong class of the same row
 
     def list_delegations(self, hierarchy: Hierarchy) -> list[tuple[str, str, int]]:
         """Return the most frequent delegations."""
-        names = hierarchy.classes
-        return [(names[at], names[delegate], number) for (at, delegate), number in self.delegations.most_common(10)]
+        classes, delegates, counts = self.delegations.pairs()
+        names, most = hierarchy.classes, np.argsort(-counts, kind="stable")[:10].tolist()
+        return [(names[classes[at]], names[delegates[at]], int(counts[at])) for at in most]
+
+    def create_profiles(self, curves: NDArray[np.float64]) -> ClassProfiles:
+        """Return how each class is predicted."""
+        classes, delegates, counts = self.delegations.pairs()
+        every = np.arange(len(self.predicted))
+        own = self.predicted - np.bincount(classes, counts, len(every)).astype(np.int64)
+        itself = np.flatnonzero((own > 0) & ~np.isnan(curves).all(axis=1))
+        return ClassProfiles(
+            curves=curves,
+            delegates=keep_most_frequent(
+                np.concatenate((classes, itself)),
+                np.concatenate((delegates, itself)),
+                np.concatenate((counts, own[itself])),
+            ),
+            replaced_by=self.confusions.most_frequent(),
+            replaces=self.confusions.most_frequent(reverse=True),
+        )
 
 
 def _score(model: HierarchicalClassifier, X: Features, truth: sparse.csr_array, scores: Spool) -> _Tally:
     """Compute the scores of all rows, some at a time, and count what is predicted."""
     shared, guesses = np.zeros((2, len(model.hierarchy_)), dtype=np.int64)
-    f, delegations = np.empty(truth.shape[0]), Counter[tuple[int, int]]()
+    f, delegations, confusions = np.empty(truth.shape[0]), PairCounts(len(guesses)), PairCounts(len(guesses))
     for raw, block in model.iterate_scores(X):
         rows = slice(len(scores), len(scores) + len(block))
         scores.append(block)
@@ -203,8 +246,9 @@ def _score(model: HierarchicalClassifier, X: Features, truth: sparse.csr_array, 
         guesses += predicted.sum(axis=0)
         sizes = (true[:, model.evaluated_].sum(axis=1), predicted[:, model.evaluated_].sum(axis=1))
         f[rows] = _compute_f(both[:, model.evaluated_].sum(axis=1), sum(sizes))
-        delegations.update(_find_delegations(model, raw, predicted))
-    return _Tally(shared, guesses, f, delegations)
+        delegations.add(*_find_delegations(model, raw, predicted))
+        confusions.add(*pair_confusions(true, predicted, block, model.evaluated_))
+    return _Tally(shared, guesses, f, delegations, confusions)
 
 
 def _compute_f(shared: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -214,11 +258,11 @@ def _compute_f(shared: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[n
 
 def _find_delegations(
     model: HierarchicalClassifier, raw: NDArray[np.float32], predicted: NDArray[np.bool_]
-) -> Iterator[tuple[int, int]]:
-    """Yield each predicted class with its delegate, where that is another class."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return predicted classes and their delegates, where these are other classes."""
     delegates = model.delegates(torch.from_numpy(raw)).numpy()
     rows, columns = np.nonzero(predicted & model.evaluated_ & (delegates != np.arange(len(model.hierarchy_))))
-    return zip(columns.tolist(), delegates[rows, columns].tolist(), strict=True)
+    return columns, delegates[rows, columns]
 
 
 def _predict(scores: Spool, thresholds: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:
@@ -251,10 +295,14 @@ def _by_level(outcome: metrics.Outcome) -> dict[int, LevelMetrics]:
     return {level: LevelMetrics(sizes[level], areas[level], *hierarchical[level]) for level in areas}
 
 
-def _by_class(outcome: metrics.Outcome, evaluated: NDArray[np.bool_], tally: _Tally) -> dict[str, ClassMetrics]:
-    rows = np.bincount(outcome.Y.indices, minlength=len(outcome.hierarchy))
-    chosen = np.flatnonzero(evaluated & (rows > 0))
-    areas = metrics.auprc(outcome.Y, outcome.scores, classes=chosen, average=None)
+def _count_rows(truth: sparse.csr_array) -> NDArray[np.int64]:
+    """Return the number of rows of each class."""
+    return np.bincount(truth.indices, minlength=truth.shape[1])
+
+
+def _by_class(outcome: metrics.Outcome, points: dict[int, metrics.Points], tally: _Tally) -> dict[str, ClassMetrics]:
+    rows, chosen = _count_rows(outcome.Y), np.array([*points], dtype=np.int64)
+    areas = np.array([metrics.average_precision(each) for each in points.values()])
     shared, rows, guesses = (counts[chosen] for counts in (tally.shared, rows, tally.predicted))
     precision, recall, f = shared / np.maximum(guesses, 1), shared / rows, 2 * shared / (rows + guesses)
     columns = (rows.tolist(), areas.tolist(), precision.tolist(), recall.tolist(), f.tolist())
@@ -276,9 +324,28 @@ def _choose_examples(
     places = np.unique(np.multiply(_EXAMPLES, len(best_first) - 1).round().astype(int))
     chosen = best_first[places].tolist() if len(best_first) else []
     names = _name_rows(X, len(f))
-    return [
-        _create_example(model, names[row], float(f[row]), truth[[row]].toarray()[0], scores.row(row)) for row in chosen
+    if not chosen:
+        return []
+    explanations = model.explain(_safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen), threshold=_LOWEST)
+    examples = []
+    for row, explanation in zip(chosen, explanations, strict=True):
+        true, values = truth[[row]].toarray()[0], scores.row(row)
+        example = _create_example(model, names[row], float(f[row]), true, values)
+        examples.append(replace(example, scored=_list_scored(explanation, true, values)))
+    return examples
+
+
+def _list_scored(explanation: Explanation, truth: NDArray[np.bool_], scores: NDArray[Any]) -> list[ScoredClass]:
+    """Return the true classes and those with the highest scores, parents first."""
+    hierarchy, true = explanation.hierarchy, set(np.flatnonzero(truth).tolist())
+    best = sorted(explanation.reasons, key=lambda reason: -reason.score)[:_SCORED]  # parents before equal children
+    found = {hierarchy.index(reason.name): reason for reason in best}
+    listed = [ScoredClass(reason.name, reason.score, reason.delegate, at in true) for at, reason in found.items()] + [
+        ScoredClass(name, float(scores[at]), name, is_true=True)
+        for at in sorted(true - found.keys())
+        for name in (hierarchy.classes[at],)
     ]
+    return sorted(listed, key=lambda each: int(hierarchy.depths[hierarchy.index(each.name)]))
 
 
 def _create_example(
