@@ -3,11 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 DEV := .venv/.dev
+DOCS := .venv/.docs
+DIST := .venv/.dist
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
 
-.PHONY: demo test tests browser lint types format bench fuzz clean
+.PHONY: demo test tests browser lint types format docs external-links dist bench fuzz clean
 
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
@@ -38,6 +40,24 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, in build/docs. Warnings are errors, and so are links without a target and anything loaded from elsewhere; the
+# tests run the examples. Links to other sites need the network: make external-links
+docs: $(DOCS)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet -d build/doctrees docs build/docs
+	$(BIN)/python docs/_extensions/check_site.py build/docs
+
+external-links: $(DOCS)
+	$(BIN)/sphinx-build --builder linkcheck --quiet -d build/doctrees docs build/links
+
+# Wheel and source distribution, in build/dist. The wheel is installed into an empty environment, outside of the repository.
+dist: $(DIST)
+	rm -rf build/dist build/installed
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir build/dist
+	$(BIN)/twine check --strict build/dist/*
+	$(PYTHON) -m venv build/installed/venv
+	build/installed/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt build/dist/*.whl
+	cd build/installed && venv/bin/chmcnn --version && venv/bin/chmcnn demo --output demo && test -s demo/report.html
+
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.cost
 	$(BIN)/python -m benchmarks.growth
@@ -60,6 +80,14 @@ clean:
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) --editable .
+	touch $@
+
+$(DOCS): $(READY)
+	$(PIP) --editable ".[docs]"
+	touch $@
+
+$(DIST): $(READY)
+	$(PIP) --editable ".[dist]"
 	touch $@
 
 $(DEV): $(READY)

@@ -21,6 +21,7 @@ from benchmarks import (
     ensembles,
     estimate,
     explorer,
+    headline,
     layers,
     missing,
     more,
@@ -47,15 +48,15 @@ ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 DOCUMENTS = (
     ROOT / "README.md",
-    ROOT / "benchmarks" / "README.md",
+    ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "systems.md",
     ROOT / "docs" / "reproduction.md",
     ROOT / "docs" / "settings.md",
     ROOT / "docs" / "findings.md",
     ROOT / "docs" / "scaling.md",
     ROOT / "docs" / "guides" / "many_machines.md",
-    ROOT / "docs" / "guides" / "serving.md",
     ROOT / "docs" / "guides" / "explorer.md",
+    ROOT / "docs" / "tutorials" / "serving.md",
 )
 DENSE = "dense float64"
 
@@ -85,6 +86,7 @@ def load(name: str) -> dict[str, Any]:
 def filled_in(text: str) -> str:
     """Return a document with each table between ``<!-- table: NAME -->`` and ``<!-- end -->`` replaced."""
     makers: dict[str, Callable[[], str]] = {
+        "headline": partial(headline.report, ROOT / "results"),
         "steps": steps,
         "layer": layer,
         "losses": losses,

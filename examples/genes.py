@@ -1,6 +1,6 @@
 """A biologist's job: from a table of genes, annotations and the Gene Ontology to ranked terms of new genes.
 
-Run it with ``python examples/genes.py``. ``docs/guides/genes.md`` does the same on the command line.
+Run it with ``python examples/genes.py``. ``docs/tutorials/genes.md`` does the same on the command line.
 """
 
 from __future__ import annotations

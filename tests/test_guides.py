@@ -1,4 +1,4 @@
-"""The guides under docs/guides do what they say."""
+"""The guides and tutorials do what they say."""
 
 from pathlib import Path
 
@@ -7,7 +7,12 @@ import pytest
 from tests.guides import run_guide
 
 ROOT = Path(__file__).parents[1]
-GUIDES = [path for path in sorted((ROOT / "docs" / "guides").glob("*.md")) if path.stem != "own_system"]
+DOCS = ROOT / "docs"
+GUIDES = [
+    path
+    for path in (DOCS / "start.md", *sorted(DOCS.glob("guides/*.md")), *sorted(DOCS.glob("tutorials/*.md")))
+    if path.stem != "own_system"
+]
 """All but the one whose programs need processes of their own: tests/docs/test_own_system.py runs it."""
 
 

@@ -7,7 +7,7 @@ from benchmarks import report
 from benchmarks.cost import OURS, PLAIN
 
 
-@pytest.mark.parametrize("document", report.DOCUMENTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("document", report.DOCUMENTS, ids=lambda path: path.stem)
 def test_tables_in_documents_are_those_of_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert text.count("<!-- table: ") == text.count("<!-- end -->") >= 1

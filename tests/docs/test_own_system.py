@@ -1,4 +1,4 @@
-"""The guide to systems of one's own: its files, programs and commands work, and its table lists every measure."""
+"""The tutorial on systems of one's own: its files, programs and commands work, and its table lists every measure."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from tests.processes import run_program
 from chmcnn.metrics import MEASURE_NAMES, find_measure
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "guides" / "own_system.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "tutorials" / "own_system.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

@@ -10,7 +10,7 @@ The rank of a class is higher than that of its descendants, so a class with a sc
 delegate.
 
 ``python -m benchmarks.ways`` compares these ways on the Gene Ontology (4,126 classes, 5,827 edges, 38,578 pairs of
-class and ancestor); benchmarks/README.md has the result:
+class and ancestor); docs/benchmarks.md has the result:
 
 - over all pairs of class and ancestor: many more steps than there are edges;
 - level by level over the edges, rows contiguous: torch is slow on this memory layout;

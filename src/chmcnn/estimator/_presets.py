@@ -62,7 +62,7 @@ class Preset:
 
 PRESETS: dict[str, Preset] = {
     # Chosen by `python -m benchmarks.presets choose`, `layers` and `dropout` on training and validation rows;
-    # benchmarks/README.md has the data sets and the results.
+    # docs/benchmarks.md has the data sets and the results.
     "default": Preset(
         (500, 500),
         0.7,
