@@ -50,6 +50,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"chmcnn {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"index": [], "start": [], "how_it_works": []}  # pages without others below them
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

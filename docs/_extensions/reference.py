@@ -36,6 +36,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Write pages before Sphinx looks for them, and fill in the page of the commands."""
     app.connect("config-inited", _write_modules)
     app.connect("source-read", _fill_commands)
+    app.connect("source-read", _trim_examples)
     app.connect("autodoc-skip-member", _skip_member)
     app.add_lexer("csv", TextLexer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -153,11 +154,15 @@ def _fill_commands(_app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += "\n".join(_describe_command(get_command(app), "chmcnn"))
 
 
+def _trim_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Leave out the empty line at the end of an example, which doctest needs and a reader does not."""
+    source[0] = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
+
+
 def _describe_command(command: Any, name: str) -> Iterator[str]:  # noqa: ANN401 -- typer does not export its classes
     """Yield lines of Markdown: the help of a command and its options, and then of the commands inside it."""
     yield f"\n## {name}\n"
-    for paragraph in re.split(r"\n\s*\n", command.help or ""):
-        yield _format_paragraph(paragraph.strip())
+    yield _format_help(command.help or "")
     yield f"```{{program}} {name}\n```\n"
     panels: dict[str, list[str]] = {}
     context = Context(command, info_name=name)
@@ -172,10 +177,13 @@ def _describe_command(command: Any, name: str) -> Iterator[str]:  # noqa: ANN401
         yield from _describe_command(each, f"{name} {each.name}")
 
 
-def _format_paragraph(text: str) -> str:
-    if re.match(r"(chmcnn|torchrun) ", text):
-        return f"```sh\n{text}\n```\n"
-    return _escape(_MARKUP.sub("", text)) + "\n"
+def _format_help(text: str) -> str:
+    """Return paragraphs, and one block of the examples, each of which is a paragraph of its own."""
+    paragraphs = [each.strip() for each in re.split(r"\n\s*\n", text)]
+    examples = [each for each in paragraphs if re.match("(chmcnn|torchrun) ", each)]
+    said = [_escape(_MARKUP.sub("", each)) for each in paragraphs if each not in examples]
+    block = "\n".join(["```sh", *examples, "```"]) if examples else ""
+    return "\n\n".join([*said, block]) + "\n"
 
 
 def _name_panel(parameter: Any) -> str:  # noqa: ANN401 -- as above
