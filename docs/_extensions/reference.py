@@ -33,10 +33,10 @@ _MARKUP = re.compile(r"\[/?(?:bold|dim|italic)\]")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Write pages before Sphinx looks for them, and fill in the page of the commands."""
+    """Write pages before Sphinx looks for them, and adapt the sources of the others."""
     app.connect("config-inited", _write_modules)
     app.connect("source-read", _fill_commands)
-    app.connect("source-read", _trim_examples)
+    app.connect("source-read", _adapt_blocks)
     app.connect("autodoc-skip-member", _skip_member)
     app.add_lexer("csv", TextLexer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -154,9 +154,10 @@ def _fill_commands(_app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += "\n".join(_describe_command(get_command(app), "chmcnn"))
 
 
-def _trim_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
-    """Leave out the empty line at the end of an example, which doctest needs and a reader does not."""
-    source[0] = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
+def _adapt_blocks(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Show the file name of a block, and leave out the empty line at its end, which doctest needs and a reader does not."""
+    text = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
+    source[0] = re.sub(r"^```(\w+) (\S+\.\w+)$", r"```{code-block} \1\n:caption: \2\n", text, flags=re.MULTILINE)
 
 
 def _describe_command(command: Any, name: str) -> Iterator[str]:  # noqa: ANN401 -- typer does not export its classes
