@@ -155,7 +155,7 @@ def _fill_commands(_app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _adapt_blocks(_app: Sphinx, _name: str, source: list[str]) -> None:
-    """Show the file name of a block, and leave out the empty line at its end, which doctest needs and a reader does not."""
+    """Show the file name of a block, and leave out the empty line at its end, which only doctest needs."""
     text = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
     source[0] = re.sub(r"^```(\w+) (\S+\.\w+)$", r"```{code-block} \1\n:caption: \2\n", text, flags=re.MULTILINE)
 
