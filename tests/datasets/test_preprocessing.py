@@ -207,6 +207,11 @@ def test_bad_texts_are_told() -> None:
         Preprocessor(standardise=False).fit_transform(SHOP.assign(price=1e300))
 
 
+def test_huge_numbers_are_left_to_whoever_uses_them_without_a_warning() -> None:
+    small = Preprocessor().fit(np.array([[1e-3], [2e-3]]))
+    assert np.isinf(small.transform(np.array([[1e308]]))).all()
+
+
 def test_dates_become_days_months_and_weekdays() -> None:
     days = pd.to_datetime(["1970-01-02T12:00", "", "2026-11-16"], format="ISO8601")
     found = Preprocessor(standardise=False).fit(pd.DataFrame({"day": days}))

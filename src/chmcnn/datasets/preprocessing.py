@@ -108,8 +108,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if table is not None:
             _fill(table, self.means_[:size])
             if self.standardise:
-                table -= self.shifts_[:size]
-                table /= self.scales_[:size]
+                with np.errstate(over="ignore"):  # what becomes infinite is refused by name where it is used
+                    table -= self.shifts_[:size]
+                    table /= self.scales_[:size]
         if matrix is None:
             return table
         if not self._has_text():
