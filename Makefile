@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
 
-.PHONY: demo test tests browser lint types format docs external-links dist bench fuzz clean
+.PHONY: demo test tests browser lint types format docs external-links dist bench fuzz trust audit clean
 
 demo: $(READY)
 	$(BIN)/chmcnn demo --output build/demo --force
@@ -73,6 +73,21 @@ fuzz: $(DEV)
 	$(BIN)/python -m benchmarks.fuzz --inputs $(INPUTS)
 	$(BIN)/python -m benchmarks.report
 
+# All that is counted about faults: altered models, crash points, and disturbed trainings, comparisons and searches.
+MINUTES ?= 10
+trust: $(DEV)
+	$(BIN)/python -m benchmarks.altered
+	$(BIN)/python -m benchmarks.crash_points
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
+	$(BIN)/python -m benchmarks.report
+
+# Suspicious code, and known vulnerabilities of the pinned packages where that data can be reached. Its packages have an
+# environment of their own: the tests do not need them.
+AUDIT := build/audit/.ready
+audit: $(AUDIT)
+	build/audit/bin/bandit --quiet --recursive --configfile pyproject.toml src
+	build/audit/bin/python -m benchmarks.audit
+
 clean:
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
@@ -88,6 +103,11 @@ $(DOCS): $(READY)
 
 $(DIST): $(READY)
 	$(PIP) --editable ".[dist]"
+	touch $@
+
+$(AUDIT): pyproject.toml constraints.txt
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "bandit[toml]" pip-audit
 	touch $@
 
 $(DEV): $(READY)

@@ -4,29 +4,35 @@ import gzip
 import hashlib
 import io
 import json
+import re
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 import torch
-from hypothesis import strategies as st
+from fastapi import HTTPException
 from scipy import sparse
 
-from benchmarks.fuzz_alterations import alter_bytes, alter_json, alter_tensors
-from chmcnn import CHMCNNClassifier, Hierarchy, load_model, settings
+from benchmarks.fuzz_alterations import alter_bytes, alter_gzip, alter_json, alter_tensors, alter_zip, pack_zip
+from chmcnn import CHMCNNClassifier, ChmcnnError, CoherentEnsemble, Hierarchy, baselines, load_model, settings
 from chmcnn._io import results
 from chmcnn.datasets import arff, obo, read_hierarchy, read_information, read_known, read_table
 from chmcnn.datasets.annotation_files import read as read_annotations
-from chmcnn.estimator import load_transformer
+from chmcnn.estimator import HierarchicalClassifier, load_transformer
 from chmcnn.estimator._model_files import _digest
 from chmcnn.search import Space
+from chmcnn.serving._columns import concatenate
+from chmcnn.serving._rows import RowReader
 from chmcnn.training import Settings, TrainingState, start
 from chmcnn.training._checkpoint import Checkpoint
 from chmcnn.training._state import Phase
 
+Model = TypeVar("Model", bound=HierarchicalClassifier)
 TREE = Hierarchy.from_paths(["a/b", "c"])
 _TABLE = b'x,kind,day,labels\n1.5,"u, v",2020-01-31,a/b\n,w,2021-02-01,c;a\n-2e3,?,,\n'
 _EDGES = b"parent,child,title\na,b,the b\nb,c,\n,a,root\n"
@@ -50,7 +56,7 @@ class Reader(NamedTuple):
     file: str
     prepare: Callable[[Path], bytes]
     read: Callable[[Path], object]
-    alter: Callable[[st.DataObject, bytes], bytes] = alter_bytes
+    alter: Callable[[Random, bytes], bytes] = alter_bytes
 
 
 def _of(content: bytes) -> Callable[[Path], bytes]:
@@ -70,22 +76,40 @@ def _npz(_: Path) -> bytes:
     return buffer.getvalue()
 
 
+_ROWS = pd.DataFrame({"x": [0.0, 1.0] * 5, "title": ["a red shoe now", "one blue hat here"] * 5})
+_NEW = pd.DataFrame({"x": [0.5], "title": ["a hat"]})
+
+
 @cache
-def _model() -> CHMCNNClassifier:
-    table = pd.DataFrame({"x": [0.0, 1.0] * 5, "title": ["a red shoe now", "one blue hat here"] * 5})
-    return CHMCNNClassifier(epochs=1, widths=(2,), random_state=0, threshold="tune", validation=0.4).fit(
-        table, ["a/b", "a/c"] * 5
+def _network() -> CHMCNNClassifier:
+    return _learn(CHMCNNClassifier(epochs=1, widths=(2,), random_state=0, threshold="tune", validation=0.4))
+
+
+@cache
+def _ensemble() -> CoherentEnsemble:
+    return _learn(
+        CoherentEnsemble(members=[baselines.Linear(), baselines.Neighbours()], validation=0.4, random_state=0)
     )
 
 
-def _save_model(folder: Path) -> bytes:
-    _model().save(folder / "good")
-    return (folder / "good" / "model.json").read_bytes()
+@cache
+def _trees() -> baselines.ExtraTrees:
+    return _learn(baselines.ExtraTrees(n_estimators=2, random_state=0))
 
 
-def _save_tensors(folder: Path) -> bytes:
-    _model().save(folder / "good")
-    return (folder / "good" / "model.safetensors").read_bytes()
+def _learn(model: Model) -> Model:
+    model.fit(_ROWS, ["a/b", "a/c"] * 5)
+    return model
+
+
+def _save(train: Callable[[], HierarchicalClassifier], file: str) -> Callable[[Path], bytes]:
+    """Return what saves a model beside the altered file, and returns the content of one of its files."""
+
+    def save(folder: Path) -> bytes:
+        train().save(folder / "good")
+        return (folder / "good" / file).read_bytes()
+
+    return save
 
 
 def _load_facts(path: Path) -> object:
@@ -98,7 +122,7 @@ def _load_facts(path: Path) -> object:
     except (ValueError, TypeError, RecursionError):
         pass
     (folder / "model.json").write_bytes(content)
-    return load_model(folder).predict_labels(pd.DataFrame({"x": [0.5], "title": ["a hat"]}))
+    return load_model(folder).predict_labels(_NEW)
 
 
 def _load_tensors(path: Path) -> object:
@@ -108,15 +132,39 @@ def _load_tensors(path: Path) -> object:
     facts = json.loads((folder / "model.json").read_text())
     facts["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     (folder / "model.json").write_text(json.dumps(facts | {"digest": _digest(facts)}))
-    return load_model(folder).predict_labels(pd.DataFrame({"x": [0.5], "title": ["a hat"]}))
+    return load_model(folder).predict_labels(_NEW)
+
+
+def _read_request(content_type: str) -> Callable[[Path], object]:
+    """Return what reads the body of a request to the service; an error of the client is one of ours."""
+
+    def read(path: Path) -> object:
+        try:
+            features = RowReader(_network(), 100).read(path.read_bytes(), content_type).features
+        except HTTPException as error:
+            if error.status_code // 100 == 4:
+                raise ChmcnnError(str(error.detail)) from None
+            raise
+        return _network().predict_labels(concatenate([features]))
+
+    return read
 
 
 def _transformer(_: Path) -> bytes:
+    """Return a transformer whose parts have names that are the same in every process."""
     import skops.io
     from sklearn.preprocessing import StandardScaler
 
     content: bytes = skops.io.dumps(StandardScaler().fit(np.eye(2)))
-    return content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    numbers = dict.fromkeys(re.findall(rb"\d{9,}", files["schema.json"]))  # addresses in memory
+    for place, number in enumerate(numbers, start=10**8):
+        files = {
+            name.replace(number.decode(), str(place)): part.replace(number, str(place).encode())
+            for name, part in files.items()
+        }
+    return pack_zip(files)
 
 
 def _start(_: Phase = "train") -> TrainingState:
@@ -140,16 +188,16 @@ def _as_table(path: Path) -> Any:  # noqa: ANN401 -- whatever is read
 
 READERS = {
     "csv": Reader("my.csv", _of(_TABLE), _as_table),
-    "csv.gz": Reader("my.csv.gz", _of(gzip.compress(_TABLE)), _as_table),
+    "csv.gz": Reader("my.csv.gz", _of(gzip.compress(_TABLE, mtime=0)), _as_table, alter_gzip),
     "tsv": Reader("my.tsv", _of(_TABLE.replace(b",", b"\t")), _as_table),
     "parquet": Reader("my.parquet", _parquet, _as_table),
     "svmlight": Reader(
         "my.svm", _of(b"1,2 1:0.5 3:1\n2 2:1 # x\n"), lambda path: read_table(path, Hierarchy(["1", "2"], []))
     ),
-    "npz": Reader("my.npz", _npz, lambda path: read_table(path, TREE, label_file=path)),
+    "npz": Reader("my.npz", _npz, lambda path: read_table(path, TREE, label_file=path), alter_zip),
     "arff": Reader("my.arff", _of(_ARFF), arff.read),
     "edges": Reader("edges.csv", _of(_EDGES), read_hierarchy),
-    "edges.gz": Reader("edges.csv.gz", _of(gzip.compress(_EDGES)), read_hierarchy),
+    "edges.gz": Reader("edges.csv.gz", _of(gzip.compress(_EDGES, mtime=0)), read_hierarchy, alter_gzip),
     "hierarchy": Reader("h.json", _of(TREE.with_titles({"a": "the a"}).to_json().encode()), read_hierarchy, alter_json),
     "obo": Reader("my.obo", _of(_OBO), obo.read),
     "skos": Reader("my.ttl", _of(_SKOS), read_hierarchy),
@@ -175,13 +223,25 @@ READERS = {
         alter_json,
     ),
     "result": Reader("run.json", _result, results.read, alter_json),
-    "model": Reader("model.json", _save_model, _load_facts, alter_json),
-    "tensors": Reader("model.safetensors", _save_tensors, _load_tensors, alter_tensors),
+    "model": Reader("model.json", _save(_network, "model.json"), _load_facts, alter_json),
+    "ensemble": Reader("model.json", _save(_ensemble, "model.json"), _load_facts, alter_json),
+    "tensors": Reader("model.safetensors", _save(_network, "model.safetensors"), _load_tensors, alter_tensors),
+    "trees": Reader("model.safetensors", _save(_trees, "model.safetensors"), _load_tensors, alter_tensors),
     "checkpoint": Reader(
         "checkpoint.safetensors",
         _save_checkpoint,
         lambda path: Checkpoint(path.parent, {"of": "this"}).restore(_start),
+        alter_tensors,
     ),
-    "transformer": Reader("preprocessing.skops", _transformer, lambda path: load_transformer(path.read_bytes())),
+    "transformer": Reader(
+        "preprocessing.skops", _transformer, lambda path: load_transformer(path.read_bytes()), alter_zip
+    ),
+    "request": Reader(
+        "rows.json",
+        _of(b'{"rows": [{"x": 1.5, "title": "a red shoe"}, {"x": null, "title": null}]}'),
+        _read_request("application/json"),
+        alter_json,
+    ),
+    "request.csv": Reader("rows.csv", _of(b"x,title\n1.5,a red shoe\n,\n"), _read_request("text/csv")),
 }
 """The readers by name."""

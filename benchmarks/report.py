@@ -17,10 +17,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks import (
+    altered,
     cluster,
+    crash_points,
     ensembles,
     estimate,
     explorer,
+    faults_report,
     headline,
     layers,
     missing,
@@ -30,6 +33,7 @@ from benchmarks import (
     scale_report,
     serving,
     serving_schema,
+    soak,
     starts,
     text_report,
     trust_report,
@@ -48,6 +52,7 @@ ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 DOCUMENTS = (
     ROOT / "README.md",
+    ROOT / "SECURITY.md",
     ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "systems.md",
     ROOT / "docs" / "reproduction.md",
@@ -110,7 +115,11 @@ def filled_in(text: str) -> str:
         "text_losses": text_report.losses,
         "text_settings": text_report.settings,
         "reading": reading,
-        "fuzz": fuzz,
+        "fuzz": faults_report.fuzz,
+        "altered": altered.report,
+        "crash_points": crash_points.report,
+        "soak": soak.report,
+        "faults": faults_report.summary,
         "table2": table2,
         "scale": scale_report.scale,
         "scale_memory": scale_memory.report,
@@ -349,14 +358,6 @@ def reading() -> str:
     header = ["file", "rows x columns", "pandas", "chmcnn", "Arrow", "memory, pandas", "chmcnn", "Arrow"]
     said = f"Processor time, the fastest of 3 fresh processes each, in turns. Measured by `{content['command']}`."
     return f"{_table(header, cells)}\n{said}\n"
-
-
-def fuzz() -> str:
-    """What readers made of altered files."""
-    content = load("fuzz")
-    keys = ("files", "read", "refused")
-    cells = [[row["reader"], *(f"{row[key]:,}" for key in keys), row["fault"] or "none"] for row in content["rows"]]
-    return f"{_table(['reader', 'altered files', *keys[1:], 'fault'], cells)}\nRun by `{content['command']}`.\n"
 
 
 def settings() -> str:

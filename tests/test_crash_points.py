@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, datasets
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, ModelError, datasets
 from chmcnn._io import files, results
 from chmcnn.cli import _output
 from chmcnn.cli._options import Invocation
 from chmcnn.datasets import download
 from chmcnn.datasets.catalogue import File
-from chmcnn.estimator import _model_files, read_class_facts, save_model
+from chmcnn.estimator import _model_files, create_key, read_class_facts, save_model, sign_model
+from chmcnn.estimator._signatures import verify_signature
 from chmcnn.search import SearchResult
 from chmcnn.training import Settings, start
 from chmcnn.training._checkpoint import Checkpoint
@@ -62,6 +63,25 @@ def load(folder: Path) -> int:
 
 def load_new(folder: Path) -> int:
     return load(folder) if (folder / "model").exists() else OLD
+
+
+def sign(folder: Path, version: int) -> None:
+    """Sign a model that was signed with another key."""
+    if version == OLD:
+        save(folder, OLD)
+        for name in (OLD, NEW):
+            create_key(folder / f"{name}.pem", folder / f"{name}.pub.pem")
+    sign_model(folder / "model", folder / f"{version}.pem")
+
+
+def verify(folder: Path) -> int:
+    """Return which key the signature of a model is of."""
+    facts = (folder / "model" / "model.json").read_bytes()
+    for version in (OLD, NEW):
+        with contextlib.suppress(ModelError):
+            verify_signature(folder / "model", facts, folder / f"{version}.pub.pem")
+            return version
+    return -1
 
 
 def save_checkpoint(folder: Path, version: int) -> None:
@@ -136,6 +156,7 @@ class Writer(NamedTuple):
 WRITERS = {
     "model": Writer(save, load),
     "new model": Writer(save_new, load_new),
+    "signature": Writer(sign, verify),
     "checkpoint": Writer(save_checkpoint, load_checkpoint),
     "result": Writer(
         lambda folder, version: results.write(folder / "run.json", {"version": version}),
@@ -152,22 +173,20 @@ WRITERS = {
 }
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a model, and a server of a file."""
-    monkeypatch.setattr(files, "_SECONDS_TO_LOCK", 0)
-    monkeypatch.setenv("CHMCNN_CACHE", str(tmp_path / "disk"))
-    (tmp_path / "home" / FILE.path).parent.mkdir(parents=True)
-    (tmp_path / "home" / FILE.path).write_bytes(CONTENT)
-    model(OLD).save(tmp_path / "model")
-    with serve(tmp_path / "home", "honest") as (address, _):
-        monkeypatch.setenv("CHMCNN_MIRROR", address)
-        yield tmp_path
+@contextlib.contextmanager
+def prepare(folder: Path) -> Iterator[Path]:
+    """Yield a folder, with a server of a file."""
+    (folder / "home" / FILE.path).parent.mkdir(parents=True)
+    (folder / "home" / FILE.path).write_bytes(CONTENT)
+    with pytest.MonkeyPatch.context() as patch, serve(folder / "home", "honest") as (address, _):
+        patch.setattr(files, "_SECONDS_TO_LOCK", 0)
+        patch.setenv("CHMCNN_CACHE", str(folder / "disk"))
+        patch.setenv("CHMCNN_MIRROR", address)
+        yield folder
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("name", WRITERS)
-def test_the_old_or_the_new_state_is_there(place: Path, name: str, failure: str) -> None:
+def fail_everywhere(place: Path, name: str, failure: str) -> int:
+    """Let each call fail that changes the disk while a state is written, and return how many there are."""
     write, read = WRITERS[name]
     (place / "old").mkdir()
     write(place / "old", OLD)
@@ -183,5 +202,12 @@ def test_the_old_or_the_new_state_is_there(place: Path, name: str, failure: str)
         assert read(folder) == NEW
         assert not [path for path in folder.rglob("*") if path.name.startswith(files._START)], "nothing is left"
         folder.rename(place / f"done {at}")
-    assert at >= 4
     assert read(folder) == NEW
+    return at
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_old_or_the_new_state_is_there(tmp_path: Path, name: str, failure: str) -> None:
+    with prepare(tmp_path) as place:
+        assert fail_everywhere(place, name, failure) >= 4

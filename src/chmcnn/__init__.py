@@ -23,6 +23,7 @@ from chmcnn.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.ensemble import CoherentEnsemble, load_model
+    from chmcnn.estimator import sign_model
 
 __all__ = [
     "ArffError",
@@ -42,6 +43,7 @@ __all__ = [
     "TableError",
     "__version__",
     "load_model",
+    "sign_model",
 ]
 
 _MODULES = (
@@ -60,7 +62,12 @@ _MODULES = (
     "significance",
     "training",
 )
-_NAMES = {"CHMCNNClassifier": "classifier", "CoherentEnsemble": "ensemble", "load_model": "ensemble"}
+_NAMES = {
+    "CHMCNNClassifier": "classifier",
+    "CoherentEnsemble": "ensemble",
+    "load_model": "ensemble",
+    "sign_model": "estimator",
+}
 """Names, and the modules that they are imported from."""
 
 

@@ -152,7 +152,7 @@ class ClusterExecutor(Executor):
         if not outer.set_running_or_notify_cancel():
             return
         try:
-            succeeded, value = pickle.loads(inner.result())  # noqa: S301 -- a user's own cluster executes the user's code
+            succeeded, value = pickle.loads(inner.result())  # noqa: S301 -- the user's own code  # nosec B301
         except CancelledError:
             succeeded, value = False, self._lost()
         except BaseException as error:  # noqa: BLE001 -- the future raises it
@@ -282,7 +282,7 @@ def _call_packed(call: bytes, modules: Mapping[str, bytes], arrays: Sequence[byt
             Path(folder, name).write_bytes(content)
         sys.path.insert(0, folder)
         try:
-            function = pickle.loads(call, buffers=map(bytearray, arrays))  # noqa: S301 -- as above; arrays are writable
+            function = pickle.loads(call, buffers=map(bytearray, arrays))  # noqa: S301 -- as above  # nosec B301
             return pickle.dumps((True, function()), protocol=5)
         except Exception as error:  # noqa: BLE001 -- the one who called raises it
             return pickle.dumps((False, error))

@@ -95,6 +95,11 @@ def test_bad_matrices_are_told(tmp_path: Path) -> None:
     damaged.indices[0] = 99
     sparse.save_npz(path, damaged)
     assert "the sparse matrix cannot be used" in refused(path)
+    for kind in (sparse.csr_array, sparse.csc_array):
+        backwards = kind(np.eye(3))
+        backwards.indptr[:] = [0, 3, 2, 0]
+        sparse.save_npz(path, backwards)
+        assert "the sparse matrix cannot be used: its rows end before they begin" in refused(path)
     sparse.save_npz(path, sparse.csr_array([[np.inf]]))
     assert "row 1, column 0: the number is infinite" in refused(path)
     sparse.save_npz(path, sparse.csr_array([[1j]]))

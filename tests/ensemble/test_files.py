@@ -78,3 +78,15 @@ def test_hostile_members_are_refused(
     change(tmp_path / "model", monkeypatch, **facts)
     with pytest.raises(ChmcnnError, match=reason):
         CoherentEnsemble.load(tmp_path / "model")
+
+
+def test_an_ensemble_without_features_is_refused(
+    model: CoherentEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save(tmp_path / "model")
+    change(tmp_path / "model", monkeypatch)
+    content = json.loads((tmp_path / "model" / "model.json").read_text())
+    del content["features"]
+    (tmp_path / "model" / "model.json").write_text(json.dumps(content))
+    with pytest.raises(ModelError, match="the model is inconsistent: its features are missing"):
+        CoherentEnsemble.load(tmp_path / "model")

@@ -325,7 +325,9 @@ def test_a_model_that_claims_a_huge_network_is_refused_before_it_takes_memory(tm
 
 
 def test_a_network_that_does_not_fit_into_memory_is_told_before_the_training() -> None:
-    with pytest.raises(ChmcnnError, match=r"The weights of the network need 3,725,290,\d+ GiB, more than this machine"):
+    with pytest.raises(
+        ChmcnnError, match=r"The weights of the network need 3,725,290,\d+ GiB, and as much again while"
+    ):
         fitted(widths=(10**9, 10**9))
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import filelock
 import numpy as np
@@ -150,6 +151,57 @@ def test_a_trial_that_was_interrupted_is_run_again(tmp_path: Path) -> None:
     assert result.trials["dropout"].tolist()[:2] == so_far.trials["dropout"].tolist(), "the same settings"
     states = [trial.state.name for trial in study(tmp_path).get_trials()]
     assert states == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
+
+
+@pytest.mark.parametrize("call", ["tell", "enqueue_trial"])
+def test_a_search_that_is_killed_while_it_restarts_a_trial_loses_nothing(
+    tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
+    interrupted(tmp_path, plan)
+    with monkeypatch.context() as patch:
+        patch.setattr(optuna.Study, call, mock.Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run_search(tmp_path, plan)
+    result = run_search(tmp_path, plan)
+    assert result.trials["state"].tolist() == ["finished"] * 2
+    assert sorted(result.trials["dropout"]) == [0.1, 0.5]
+
+
+def test_all_trials_of_a_command_that_was_killed_are_run_again(tmp_path: Path) -> None:
+    plan = SearchPlan({"dropout": [0.1, 0.5, 0.6]}, "grid", settings=FIXED)
+    folder = tmp_path / "search"
+    folder.mkdir()
+    with (
+        SearchSpec(Split.without_test(DATA), plan, folder, DATA.name).open_study() as killed,
+        suppress(KeyboardInterrupt),
+        killed.hold_worker_lock(),
+    ):
+        assert killed.take()
+        assert killed.take()
+        raise KeyboardInterrupt
+    assert run_search(tmp_path, plan).trials["state"].tolist() == ["finished"] * 3
+
+
+def test_a_point_of_a_grid_is_kept_if_the_search_is_killed_while_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = SearchPlan({"dropout": [0.1, 0.5], "learning_rate": [1e-3, 1e-2]}, "grid", settings=FIXED)
+    suggest, calls = optuna.Trial._suggest, []
+
+    def stop(self: optuna.Trial, *given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 2:  # one of two values is written down
+            raise KeyboardInterrupt
+        return suggest(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(optuna.Trial, "_suggest", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_search(tmp_path, plan)
+    result = run_search(tmp_path, plan)
+    assert result.trials["state"].tolist() == ["finished"] * 4
+    assert not result.trials["reason"].any(), "no point was drawn twice"
 
 
 def test_a_trial_of_a_process_that_lives_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

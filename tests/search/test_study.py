@@ -3,11 +3,13 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import optuna
 import pytest
+from optuna.exceptions import StorageInternalError
 from optuna.storages.journal import JournalFileBackend
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from tests.search.searching import DATA, FIXED, run_search
 
 from chmcnn import ChmcnnError, search
@@ -100,6 +102,17 @@ def test_a_trial_that_another_machine_has_only_just_drawn_is_left_to_it(tmp_path
     storage = optuna.storages.JournalStorage(JournalFileBackend(shared))
     optuna.load_study(study_name="chmcnn search of mine", storage=storage).ask(Space.of(plan.space).distributions())
     assert run_search(tmp_path, plan, storage=shared, title="mine").trials["state"].tolist() == ["finished", "running"]
+
+
+@pytest.mark.parametrize("error", [OperationalError("SELECT", None, Exception("disk full")), StorageInternalError("?")])
+def test_a_database_that_fails_during_the_search_is_told(
+    tmp_path: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error.__cause__ = Exception("disk full")
+    monkeypatch.setattr(optuna.Study, "ask", mock.Mock(side_effect=error))
+    told = r"^The database of .*search cannot be read or written: disk full\. .* it resumes the search\.$"
+    with pytest.raises(ChmcnnError, match=told):
+        run_search(tmp_path, SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED))
 
 
 def test_optuna_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,7 @@ def test_a_wrong_row_is_named(address: str, body: Any, status: int, told: str) -
         (b"size\rzone", "text/csv", 422, "rows.csv"),
         (b"size,zone\n1,1\n", "text/csv", 422, "rows.csv: there is no column 'day'"),
         (b"size,zone,day,note\nx,1,2026-01-01,a\n", "text/csv", 422, "Column 'size' had numbers in fit"),
+        (b"size\rzone,day\n1,1\n", "text/csv", 422, "rows.csv, line 1: "),
         (b"x", "image/png", 415, "The content type is 'image/png'; expected application/json or text/csv."),
     ],
 )

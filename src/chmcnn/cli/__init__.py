@@ -20,6 +20,7 @@ from chmcnn.cli.predict import predict
 from chmcnn.cli.rectangles import rectangles
 from chmcnn.cli.search import search
 from chmcnn.cli.serve import serve
+from chmcnn.cli.sign import create_key, sign
 from chmcnn.cli.train import train
 
 _INTERRUPTED = 130
@@ -29,7 +30,7 @@ _OUT_OF_MEMORY = re.compile("MemoryError|OutOfMemory|(can't|cannot) allocate mem
 """What Python, numpy, Arrow and torch raise if the memory is too small."""
 
 _ARGUMENT = re.compile(
-    r"\b(id_column|categorical|text|labels|path_separator|delimiter|hierarchy|label_file)=(?=(['\"\w])?)"
+    r"\b(id_column|categorical|text|labels|path_separator|delimiter|hierarchy|label_file|verify_key)=(?=(['\"\w])?)"
 )
 """Arguments in messages that are options of commands."""
 
@@ -41,7 +42,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (demo, train, search, predict, evaluate, explain, serve, compare, rectangles):
+for _command in (demo, train, search, predict, evaluate, explain, serve, sign, create_key, compare, rectangles):
     app.command()(_command)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(reproduce.app, name="reproduce")

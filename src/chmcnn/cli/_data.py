@@ -12,7 +12,7 @@ import typer
 
 from chmcnn.cli._annotations import AnnotationOptions, option_names
 from chmcnn.cli._groups import Omit, OptionGroup, flag
-from chmcnn.cli._options import Invocation
+from chmcnn.cli._options import Invocation, LoadingOptions
 from chmcnn.errors import ChmcnnError, DatasetError, TableError
 
 if TYPE_CHECKING:
@@ -248,14 +248,14 @@ def load(
     return load(name, data_dir=call.data_dir, named=files, seed=seed, quiet=call.quiet)
 
 
-def load_model(path: Path, device: str, threshold: str | None = None) -> HierarchicalClassifier:
+def load_model(path: Path, loading: LoadingOptions, threshold: str | None = None) -> HierarchicalClassifier:
     """Load a model, with another threshold if one is given."""
     from chmcnn import ensemble
     from chmcnn.settings import THRESHOLD_TEXT, read_threshold
 
     if threshold is not None and not THRESHOLD_TEXT.allows(threshold):
         raise ChmcnnError(f"--threshold is {threshold!r}; expected {THRESHOLD_TEXT.expected}.")
-    model = ensemble.load_model(path, device=device)
+    model = ensemble.load_model(path, device=loading.device, verify_key=loading.verify_key)
     if threshold is None:
         return model
     value = read_threshold(threshold)

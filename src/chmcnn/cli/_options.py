@@ -15,6 +15,7 @@ from chmcnn.cli._groups import OptionGroup
 from chmcnn.settings import SEED
 
 RUNNING = "Running"
+_DEVICE = typer.Option(help="Device, such as cpu or cuda.", rich_help_panel=RUNNING)
 
 Model = Annotated[Path, typer.Argument(help="Model folder.")]
 Data = Annotated[
@@ -96,4 +97,15 @@ class ComputeOptions(OptionGroup):
     """What a model is computed with."""
 
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help=SEED.help, rich_help_panel=RUNNING)] = SEED.default
-    device: Annotated[str, typer.Option(help="Device, such as cpu or cuda.", rich_help_panel=RUNNING)] = "auto"
+    device: Annotated[str, _DEVICE] = "auto"
+
+
+@dataclass(frozen=True)
+class LoadingOptions(OptionGroup):
+    """How a model is loaded."""
+
+    device: Annotated[str, _DEVICE] = "auto"
+    verify_key: Annotated[
+        Path | None,
+        typer.Option(help="PEM file with a public key: refuse a model without a signature of it (see chmcnn sign)."),
+    ] = None

@@ -7,14 +7,14 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chmcnn.cli import _data, _predictions
 from chmcnn.cli._answers import AnswerOptions, Format
-from chmcnn.cli._options import Invocation
+from chmcnn.cli._options import Invocation, LoadingOptions
 from chmcnn.errors import ChmcnnError, FileError
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _FACTS = "_predictions.json"
 """What the files of a folder are predictions of. Readers of many Parquet files leave out names with an underscore."""
 _LOCK = ".lock"
+_KEY = ".verify.pem"
+"""The public key in the temporary folder of a worker."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Request:
 
     answers: AnswerOptions
     table: _data.TableOptions
-    device: str
+    loading: LoadingOptions
 
     @property
     def suffix(self) -> str:
@@ -68,10 +70,14 @@ def predict_groups(
     from chmcnn._wording import count
 
     parts = _list_parts(data, folder, request.suffix)
-    classifier = _data.load_model(model, request.device, request.answers.threshold)
+    classifier = _data.load_model(model, request.loading, request.answers.threshold)
     request.answers.find_branch(classifier.hierarchy_)
     files = _read_model(model)
-    predict = partial(predict_group, classifier) if executor is None else partial(predict_remotely, files)
+    predict = (
+        partial(predict_group, classifier)
+        if executor is None
+        else partial(predict_remotely, {**files, **_read_key(request)})
+    )
     columns = _data.list_needed_columns(classifier, request.table)
     with _claim(folder, _describe(files, parts, request), force=force):
         pending = [part for part in parts if not part.target.exists()]
@@ -130,7 +136,8 @@ def predict_remotely(files: Mapping[str, bytes], content: bytes, group: RowGroup
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(part)
-        model = _data.load_model(Path(folder), request.device, request.answers.threshold)
+        key = Path(folder, _KEY) if request.loading.verify_key else None
+        model = _data.load_model(Path(folder), replace(request.loading, verify_key=key), request.answers.threshold)
         return predict_group(model, content, group, request)
 
 
@@ -152,6 +159,11 @@ def _read_model(folder: Path) -> dict[str, Any]:
     """Return the files of a model; a cluster gets large ones once."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".html")
     return {path.relative_to(folder).as_posix(): pickle.PickleBuffer(path.read_bytes()) for path in paths}
+
+
+def _read_key(request: Request) -> dict[str, bytes]:
+    """Return the file that a worker verifies the model with, if there is one."""
+    return {_KEY: request.loading.verify_key.read_bytes()} if request.loading.verify_key else {}
 
 
 def _list_parts(data: Sequence[str], folder: Path, suffix: str) -> list[_Part]:

@@ -10,7 +10,7 @@ import typer
 
 from chmcnn.cli import _data, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model, Threshold
+from chmcnn.cli._options import Invocation, LoadingOptions, Model, Threshold
 from chmcnn.cli._spreadsheets import Spreadsheet, check_spreadsheet, guard_formulas
 from chmcnn.errors import ChmcnnError
 
@@ -72,7 +72,7 @@ def evaluate(
     output: _Output,
     measures: MeasureOptions,
     table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
-    compute: Annotated[ComputeOptions, Omit("seed")],
+    loading: LoadingOptions,
     call: Invocation,
 ) -> None:
     """Evaluate a model on labelled rows, and print the measures.
@@ -97,7 +97,7 @@ def evaluate(
 
     output.check(".json", ".csv")
     wanted, accretion, known = find_measures(measures.metric or ()), measures.information, measures.known
-    classifier = _data.load_model(model, compute.device, measures.threshold)
+    classifier = _data.load_model(model, loading, measures.threshold)
     X, Y = _data.read_labelled(classifier, data, table, call)
     result = evaluation.evaluate(
         classifier,

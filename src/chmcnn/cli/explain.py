@@ -10,8 +10,8 @@ import typer
 
 from chmcnn.cli import _data, _output
 from chmcnn.cli._answers import row_ids
-from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model, Rows, Threshold
+from chmcnn.cli._groups import OptionGroup, expand_groups
+from chmcnn.cli._options import Invocation, LoadingOptions, Model, Rows, Threshold
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def explain(
     explained: _Explained,
     output: _Output,
     table: _data.FeatureTable,
-    compute: Annotated[ComputeOptions, Omit("seed")],
+    loading: LoadingOptions,
     call: Invocation,
 ) -> None:
     """Show the predicted part of the hierarchy for some rows, with scores and the delegate of each class.
@@ -60,7 +60,7 @@ def explain(
     from chmcnn._wording import count, make_printable
 
     output.check(".json")
-    classifier = _data.load_model(model, compute.device, explained.threshold)
+    classifier = _data.load_model(model, loading, explained.threshold)
     features = _data.read_features(classifier, data, table, call)
     rows = explained.row or ["0"]
     positions = [_find_row(name, row_ids(features), data) for name in rows]

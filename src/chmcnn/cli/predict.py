@@ -10,8 +10,8 @@ import typer
 
 from chmcnn.cli import _cluster, _data, _output, _predictions
 from chmcnn.cli._answers import AnswerOptions, Format
-from chmcnn.cli._groups import Omit, expand_groups
-from chmcnn.cli._options import Cluster, ComputeOptions, Invocation, Model, RowsOrFiles
+from chmcnn.cli._groups import expand_groups
+from chmcnn.cli._options import Cluster, Invocation, LoadingOptions, Model, RowsOrFiles
 from chmcnn.cli._row_groups import Request, predict_groups
 from chmcnn.cli._spreadsheets import check_spreadsheet
 from chmcnn.errors import ChmcnnError
@@ -66,7 +66,7 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     output: _Output,
     cluster: Cluster = None,
     table: _data.FeatureTable,
-    compute: Annotated[ComputeOptions, Omit("seed")],
+    loading: LoadingOptions,
     call: Invocation,
 ) -> None:
     """Predict new rows: coherent scores of all classes, the best classes of each row, or label sets.
@@ -99,7 +99,7 @@ def predict(  # noqa: PLR0913 -- the groups of its options
 
     form = answers.resolve()
     if output.output is not None and output.is_folder:
-        request = Request(answers, table, compute.device)
+        request = Request(answers, table, loading)
         with _cluster.connect(cluster, call) as executor:
             predict_groups(model, data, request, output.output, executor, call, force=output.force)
         return
@@ -107,7 +107,7 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     output.check_form(form, json=call.json)
     if answers.spreadsheet:
         check_spreadsheet(output.output)
-    classifier = _data.load_model(model, compute.device, answers.threshold)
+    classifier = _data.load_model(model, loading, answers.threshold)
     answers.find_branch(classifier.hierarchy_)
     features = _data.read_features(classifier, data[0], table, call)
     if output.output is None:

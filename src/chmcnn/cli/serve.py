@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import ComputeOptions, Invocation, Model
+from chmcnn.cli._options import Invocation, LoadingOptions, Model
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def serve(
     *,
     server: _Server,
     limits: _LimitOptions,
-    compute: Annotated[ComputeOptions, Omit("seed")],
+    loading: LoadingOptions,
     call: Annotated[Invocation, Omit("json", "data_dir")],
 ) -> None:
     r"""Answer requests over HTTP with a model, and show it in a browser: predictions, explanations and its hierarchy.
@@ -96,11 +96,12 @@ def serve(
     server.refuse_strangers()
     settings = ServiceSettings(
         str(model),
-        compute.device,
+        loading.device,
         Limits(limits.most_rows, round(limits.most_megabytes * 2**20), limits.seconds),
         None if server.token_file is None else str(server.token_file),
         tuple(server.origin or ()),
         LOOPBACK if server.is_local and server.token_file is None else (),
+        None if loading.verify_key is None else str(loading.verify_key),
     )
     app: FastAPI | str = settings.create_app()  # also for several processes: what is wrong is said once
     call.notify(f"{model}: http://{server.host}:{server.port}. Ctrl-C ends the service after the requests at work.")

@@ -98,6 +98,7 @@ def read_entries(table: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 --
 def check_matrix(found: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 -- any sparse matrix of scipy
     """Return a matrix with sorted places, each of them once; raise an error for one that is damaged or not finite."""
     try:
+        _check_places(found)
         matrix = sparse.csr_array(found)
         matrix.check_format(full_check=True)
         matrix = matrix.astype(np.float64, casting="same_kind" if found.dtype.kind != "b" else "unsafe")
@@ -109,6 +110,14 @@ def check_matrix(found: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 --
         row = int(np.searchsorted(matrix.indptr, infinite[0], side="right"))
         raise TableError(f"row {row}, column {matrix.indices[infinite[0]]}: the number is infinite", path)
     return matrix
+
+
+def _check_places(found: Any) -> None:  # noqa: ANN401 -- any sparse matrix of scipy
+    """Refuse damaged places before scipy converts them, which it does without a look at them."""
+    if hasattr(found, "indptr"):
+        if (np.diff(found.indptr) < 0).any():  # which scipy does not check in a matrix that ends without an entry
+            raise ValueError("its rows end before they begin")
+        found.check_format(full_check=True)
 
 
 def fit_width(raw: RawTable, features: int | None) -> sparse.csr_array:

@@ -46,7 +46,13 @@ SYSTEMS: dict[str, type[HierarchicalClassifier]] = {
 """All systems by name: those of `chmcnn.baselines`, and the presets of ensembles."""
 
 
-def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> HierarchicalClassifier:
+def load_model(
+    path: str | Path,
+    *,
+    network: NetworkLike = None,
+    device: str = "auto",
+    verify_key: str | Path | bytes | None = None,
+) -> HierarchicalClassifier:
     """Read a model of any system, or an ensemble, which its ``save`` wrote. Reading never runs code.
 
     Parameters
@@ -57,6 +63,9 @@ def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "
         The custom network that the model was trained with, if there was one.
     device
         Torch device of networks.
+    verify_key
+        PEM file with an Ed25519 public key, or its content: the model is refused unless it has a signature of that key,
+        by `chmcnn.sign_model` or ``chmcnn sign``, and is unchanged since.
 
     Examples
     --------
@@ -70,9 +79,9 @@ def load_model(path: str | Path, *, network: NetworkLike = None, device: str = "
     """
     kinds: dict[str, type[HierarchicalClassifier]] = {kind.__name__: kind for kind in SYSTEMS.values()}
     kinds[CoherentEnsemble.__name__] = CoherentEnsemble
-    name = read_system(Path(path))
+    name = read_system(Path(path), verify_key)
     if name not in kinds:
         raise ModelError(
             f"a model of {name}, which is not a system of this version; load it with its class", Path(path)
         )
-    return kinds[name].load(path, network=network, device=device)
+    return kinds[name].load(path, network=network, device=device, verify_key=verify_key)

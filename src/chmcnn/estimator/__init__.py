@@ -10,6 +10,7 @@ from chmcnn.estimator._model_files import (
     read_system,
     rebuild_model,
     save_model,
+    sign_model,
 )
 from chmcnn.estimator._neural import NeuralClassifier
 from chmcnn.estimator._parameters import NetworkLike
@@ -17,6 +18,7 @@ from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
 from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
+from chmcnn.estimator._signatures import create_key, needs_password
 from chmcnn.estimator._transformer_files import load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
 from chmcnn.estimator._trust import RiskCheck, Trust, check_trust
@@ -43,13 +45,16 @@ __all__ = [
     "Trust",
     "agree_on_seed",
     "check_trust",
+    "create_key",
     "describe_facts",
     "describe_model",
     "learn_calibration",
     "load_transformer",
     "measure_risks",
+    "needs_password",
     "read_class_facts",
     "read_system",
     "rebuild_model",
     "save_model",
+    "sign_model",
 ]

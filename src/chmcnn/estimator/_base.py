@@ -209,10 +209,18 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
             _model_files.save_model(self, Path(path), force=force)
 
     @classmethod
-    def load(cls, path: str | Path, *, network: NetworkLike = None, device: str = "auto") -> Self:
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        network: NetworkLike = None,
+        device: str = "auto",
+        verify_key: str | Path | bytes | None = None,
+    ) -> Self:
         """Read a model that `save` wrote. Reading never runs code: pass a custom network as ``network=``.
 
-        ``device`` is that of a network; other systems compute on the processor.
+        ``device`` is that of a network; other systems compute on the processor. ``verify_key`` is a public key, as for
+        `chmcnn.load_model`.
         """
         from chmcnn.estimator import _model_files
 
@@ -220,7 +228,8 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         if network is not None and "network" not in known:
             raise ModelError(f"network= was passed, but {cls.__name__} has no network; leave it out", Path(path))
         options = {"network": network, "device": device}
-        return _model_files.load_model(cls, Path(path), {name: options[name] for name in options if name in known})
+        given = {name: options[name] for name in options if name in known}
+        return _model_files.load_model(cls, Path(path), given, verify_key)
 
     # Preparing a training
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
@@ -28,13 +29,13 @@ from chmcnn.estimator._model_folder import (
     write_files,
 )
 from chmcnn.estimator._preprocessing_files import describe_preprocessing, preprocessing_tensors, restore_preprocessing
+from chmcnn.estimator._signatures import verify_signature, write_signature
 from chmcnn.estimator._transformer_files import dump_transformer, load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from chmcnn._typing import Transformer
     from chmcnn.estimator._base import HierarchicalClassifier
 
+    Key = str | Path | bytes
     Model = TypeVar("Model", bound=HierarchicalClassifier)
 
 _FORMAT, _VERSION = "chmcnn-model", 1
@@ -88,7 +90,7 @@ def save_model(
         "hierarchy": json.loads(model.hierarchy_.to_json()),
         **described.facts,
     }
-    facts["digest"] = _digest(facts)
+    facts["digest"] = _digest(json.loads(dumps(facts)))
     write_files(path, dumps(facts).encode(), files, extra_files or {})
 
 
@@ -139,27 +141,51 @@ def _list_stored(model: HierarchicalClassifier) -> list[str]:
 
 
 def _digest(facts: dict[str, Any]) -> str:
-    """Return a checksum of all facts except itself."""
-    content = dumps({name: value for name, value in facts.items() if name != "digest"})
-    return hashlib.sha256(json.dumps(json.loads(content), sort_keys=True).encode()).hexdigest()
+    """Return a checksum of all facts, as they are read, except itself."""
+    content = {name: value for name, value in facts.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def read_system(path: Path) -> str:
+def sign_model(path: str | Path, key: str | Path, *, password: str | None = None) -> None:
+    """Sign a model: ``load_model(path, verify_key=...)`` then shows that nobody without the key has changed it.
+
+    The signature is a file of the folder. It holds for all that is read of the model, but not for its report. A new
+    training that overwrites the model deletes it.
+
+    Parameters
+    ----------
+    path
+        The folder of the model, all of whose files must match their checksums.
+    key
+        PEM file with an Ed25519 private key, by ``chmcnn create-key`` or openssl.
+    password
+        That of the key, if it is encrypted.
+    """
+    folder = Path(path)
+    content = _read_content(folder)
+    facts = _parse_facts(content, folder / FACTS)
+    for name in DIGESTS:
+        if DIGESTS[name] in facts:
+            read_file(folder, name, facts)
+    write_signature(folder, content, key, password)
+
+
+def read_system(path: Path, verify_key: Key | None = None) -> str:
     """Return the name of the class that wrote a model folder."""
-    return str(_read_facts(path).get("system"))
+    return str(_read_facts(path, verify_key).get("system"))
 
 
-def read_class_facts(path: Path) -> bytes | None:
+def read_class_facts(path: Path, verify_key: Key | None = None) -> bytes | None:
     """Return what a model folder has about the classes, as JSON; None for a model without it."""
-    facts = _read_facts(path)
+    facts = _read_facts(path, verify_key)
     return read_file(path, CLASS_FACTS, facts) if DIGESTS[CLASS_FACTS] in facts else None
 
 
-def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Model:
+def load_model(cls: type[Model], path: Path, options: Mapping[str, Any], verify_key: Key | None = None) -> Model:
     """Read a folder that `save_model` wrote; options are parameters that the folder does not have."""
     if "device" in options:
         choose_device(options["device"])
-    facts, tensors, transformer = _read_files(path)
+    facts, tensors, transformer = _read_files(path, verify_key)
     if facts.get("system") != cls.__name__:
         raise ModelError(f"a model of {facts.get('system')}, not of {cls.__name__}; load it with its own class", path)
     if facts.get("own network") and options.get("network") is None:
@@ -172,15 +198,17 @@ def load_model(cls: type[Model], path: Path, options: Mapping[str, Any]) -> Mode
         raise ModelError(f"the model is inconsistent: {problem}", path) from None
 
 
-def _read_files(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor], Transformer | None]:
+def _read_files(
+    path: Path, verify_key: Key | None = None
+) -> tuple[dict[str, Any], dict[str, torch.Tensor], Transformer | None]:
     """Return facts, tensors and the transformer of the user; read again if a new model has replaced them meanwhile."""
-    facts = _read_facts(path)
+    facts = _read_facts(path, verify_key)
     try:
         return facts, _read_tensors(path, facts), _read_transformer(path, facts)
     except ModelError:
-        if _read_facts(path)["digest"] == facts["digest"]:
+        if _read_facts(path, verify_key)["digest"] == facts["digest"]:
             raise
-        return _read_files(path)
+        return _read_files(path, verify_key)
 
 
 def rebuild_model(
@@ -209,20 +237,35 @@ def rebuild_model(
     model.tuned_thresholds_ = _restore_thresholds(model, tensors)
     restore_held_out(model, tensors)
     model.restore(facts, tensors)
+    if not model.streamed_ and not hasattr(model, "preprocessor_"):
+        raise ModelError("its features are missing")
     return model
 
 
-def _read_facts(path: Path) -> dict[str, Any]:
+def _read_facts(path: Path, verify_key: Key | None = None) -> dict[str, Any]:
+    """Return the facts of a model; with a key, nothing is made of them before their signature is verified."""
+    content = _read_content(path)
+    if verify_key is not None:
+        verify_signature(path, content, verify_key)
+    return _parse_facts(content, path / FACTS)
+
+
+def _read_content(path: Path) -> bytes:
     file = path / FACTS
     if not file.is_file():
         raise ModelError(f"the folder has no {FACTS}; expected a folder written by CHMCNNClassifier.save", path)
     try:
-        facts = loads(file.read_text(encoding="utf-8"))
+        return file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
+
+
+def _parse_facts(content: bytes, file: Path) -> dict[str, Any]:
+    try:
+        facts = loads(content)
         is_unchanged = isinstance(facts, dict) and facts.get("digest") == _digest(facts)
     except ValueError as error:
         raise ModelError(f"the file is incomplete or was changed: {error}", file) from None
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file) from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise ModelError(f'not a model; expected an object with "format": "{_FORMAT}"', file)
     if facts.get("version") != _VERSION:

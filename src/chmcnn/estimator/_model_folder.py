@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FACTS, TENSORS, TRANSFORMER = "model.json", "model.safetensors", "preprocessing.skops"
 CLASS_FACTS = "class_facts.json"
+SIGNATURE = "model.json.sig"
 DIGESTS = {TENSORS: "sha256", TRANSFORMER: "sha256 of the transformer", CLASS_FACTS: "sha256 of the class facts"}
 """The names of files, and of their checksums in the facts."""
 _OWN = re.compile(
@@ -68,6 +69,7 @@ def _write_over(folder: Path, facts: bytes, files: Mapping[str, bytes], extra_fi
     both = _list_used(folder) | set(named)
     try:
         _write_all(folder, facts, {**named, **extra_files})
+        (folder / SIGNATURE).unlink(missing_ok=True)  # of the old model
     finally:  # also after an error: of the old model and the new one, one is in use
         with suppress(OSError):
             old = {path.name for path in folder.iterdir() if _OWN.fullmatch(path.name) and is_old(path)}

@@ -117,10 +117,10 @@ class NetworkBuilder(NetworkParameters):
 
 
 def _refuse_large(network: nn.Module) -> None:
-    """Raise an error for a network whose weights alone do not fit into the memory of this machine."""
+    """Raise an error for a network whose weights do not fit into memory twice: with gradients, or beside their file."""
     needed = sum(weights.numel() * weights.element_size() for weights in network.parameters())
-    if hasattr(os, "sysconf") and needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+    if hasattr(os, "sysconf") and 2 * needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
         raise ChmcnnError(
-            f"The weights of the network need {needed / 2**30:,.0f} GiB, more than this machine has; use smaller "
-            "widths=, or an output_rank= for very many classes."
+            f"The weights of the network need {needed / 2**30:,.0f} GiB, and as much again while they are learnt "
+            "or loaded, more than this machine has; use smaller widths=, or an output_rank= for very many classes."
         )

@@ -203,7 +203,9 @@ def search(  # noqa: PLR0913 -- most by name, with a default
     spec = SearchSpec(Split.without_test(data), plan, folder, title or getattr(data, "name", "table"), storage)
     prepare(folder)
     notify = progress or (lambda _: None)
-    with spec.open_study() as study:
+    from chmcnn.search._study import explain_storage
+
+    with explain_storage("The storage" if storage else f"The database of {folder}"), spec.open_study() as study:
         try:
             run_trials(spec, study, jobs, executor, lambda: notify(_measure_progress(study)))
         finally:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import filelock
 import numpy as np
 import optuna
-from optuna.exceptions import OptunaError
+from optuna.exceptions import OptunaError, StorageInternalError
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
@@ -100,10 +100,10 @@ class Study:
             self.study.tell(trial, score if state == TrialState.COMPLETE else None, state)
             self.write_best()
 
-    def restart(self, trial: Trial | FrozenTrial) -> bool:
+    def restart(self, trial: Trial) -> bool:
         """End a trial whose process is gone, and let it start again, unless that was done too often."""
         with self._lock_study():
-            return self._restart(trial)
+            return self._restart(trial, trial.params)
 
     def find_same(self, trial: Trial) -> FrozenTrial | None:
         """Return an ended trial with the same settings, or None."""
@@ -160,15 +160,20 @@ class Study:
         self.study.enqueue_trial(dict(point), {"worker": self.worker, **facts})
 
     def _restart_dead(self, dead: FrozenTrial) -> bool:
-        """Restart a trial of a command that is gone."""
-        self._worker_lock(dead).unlink(missing_ok=True)
-        return self._restart(dead)
+        """Restart a trial of a command that is gone, perhaps while it still wrote down what the trial is to try."""
+        is_restarted = self._restart(dead, dead.system_attrs.get("fixed_params", {}) | dead.params)
+        lock = self._worker_lock(dead)
+        running = [trial for trial in self.trials() if trial.state == TrialState.RUNNING]
+        if lock not in map(self._worker_lock, running):  # it shows that its other trials are dead, too
+            lock.unlink(missing_ok=True)
+        return is_restarted
 
-    def _restart(self, dead: Trial | FrozenTrial) -> bool:
-        self.study.tell(dead.number, state=TrialState.FAIL)
+    def _restart(self, dead: Trial | FrozenTrial, point: Mapping[str, Any]) -> bool:
+        """Let the new trial wait before the old one is ended: one without the other would be a failed trial."""
         starts = int(dead.user_attrs.get("begun", 1))
         if starts < MAX_STARTS:
-            self._enqueue(dead.params, again=dead.number, begun=starts + 1)
+            self._enqueue(point, again=dead.number, begun=starts + 1)
+        self.study.tell(dead.number, state=TrialState.FAIL)
         return starts < MAX_STARTS
 
     def _find_dead(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
@@ -216,6 +221,19 @@ class Rivals(NamedTuple):
             return trial.should_prune()
 
         return is_worse
+
+
+@contextmanager
+def explain_storage(place: str) -> Iterator[None]:
+    """Let errors of the database, such as a full disk, say where they come from and that the search resumes."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        cause = str(error.__cause__ or error).splitlines()[0].removesuffix(".")
+        raise ChmcnnError(
+            f"{place} cannot be read or written: {cause}. Make sure that its disk is there and has space, and run the "
+            "same command again: it resumes the search."
+        ) from None
 
 
 def is_search_folder(folder: Path) -> bool:

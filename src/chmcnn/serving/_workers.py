@@ -50,6 +50,8 @@ class ServiceSettings:
         Pages from other hosts that a browser may let use the service.
     hosts
         Names of this machine that requests may have in ``Host``; none to allow all.
+    verify_key
+        File with the public key that the model must be signed with; None for any model.
     """
 
     model: str
@@ -58,14 +60,15 @@ class ServiceSettings:
     token_file: str | None = None
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    verify_key: str | None = None
 
     def create_app(self) -> FastAPI:
         """Load the model, and return its service."""
-        token, model = self.read_token(), load_model(self.model, device=self.device)
+        token, model = self.read_token(), load_model(self.model, device=self.device, verify_key=self.verify_key)
         app = create_app(
             model,
             limits=self.limits,
-            facts=read_facts(Path(self.model), model.hierarchy_),
+            facts=read_facts(Path(self.model), model.hierarchy_, self.verify_key),
             token=token,
             origins=self.origins,
             hosts=self.hosts,

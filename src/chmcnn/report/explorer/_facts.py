@@ -107,9 +107,9 @@ def create_facts(
     )
 
 
-def read_facts(folder: Path, hierarchy: Hierarchy) -> ClassFacts | None:
+def read_facts(folder: Path, hierarchy: Hierarchy, verify_key: str | Path | None = None) -> ClassFacts | None:
     """Return the facts of a model folder, which may be a stranger's; None if it has none."""
-    content = read_class_facts(folder)
+    content = read_class_facts(folder, verify_key)
     if content is None:
         return None
     try:
