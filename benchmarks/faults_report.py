@@ -24,6 +24,11 @@ def fuzz() -> str:
 
 def summary() -> str:
     """What was tried in all, and what failed, by command."""
+    return f"{table(['what', 'tried', 'failed', 'command'], list_trials())}\n"
+
+
+def list_trials() -> list[list[str]]:
+    """Return what was tried, how often, how often it failed, and by which command."""
     fuzzed, soaked = _load("fuzz"), {row["task"]: row for row in _load("soak")["rows"]}
     altered, crashes = _load("altered")["rows"][0], _load("crash_points")["rows"]
     files = [row["files"] for row in fuzzed["rows"]]
@@ -57,7 +62,7 @@ def summary() -> str:
         more = f"{row['full']:,} times on a full disk, {row['clock']:,} times with another clock"
         what = f"{name}: the process was killed; besides, {more}"
         cells.append([what, f"{row['killed']:,}", str(failed), "`python -m benchmarks.soak`"])
-    return f"{table(['what', 'tried', 'failed', 'command'], cells)}\n"
+    return cells
 
 
 def _load(name: str) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""The three figures of the README, from the results of other measurements."""
+"""The figures of the README, from the results of other measurements."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import faults_report
 from benchmarks.cost import OURS
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def report(results: Path) -> str:
-    """Return accuracy, cost and growth, one line each, with the pages that have all of it."""
-    cells = [_compare_accuracy(results), _compare_cost(), _describe_growth()]
+    """Return accuracy, cost, growth and faults, one line each, with the pages that have all of it."""
+    cells = [_compare_accuracy(results), _compare_cost(), _describe_growth(), _count_faults()]
     return table(["question", "figure", "all of it"], cells)
 
 
@@ -51,6 +52,16 @@ def _describe_growth() -> list[str]:
         f"{memory / 1024:.1f} GiB"
     )
     return ["How far does it go?", figure, "[growth](docs/benchmarks.md#growth), [beyond one machine](docs/scaling.md)"]
+
+
+def _count_faults() -> list[str]:
+    files, killed = (sum(row[key] for row in _load(name)) for name, key in (("fuzz", "files"), ("soak", "killed")))
+    (models,), failed = _load("altered"), sum(int(trial[2]) for trial in faults_report.list_trials())
+    figure = (
+        f"of {files:,} altered files, {models['models']:,} altered models and {killed:,} killed trainings, "
+        f"predictions, comparisons and searches, {failed or 'none'} ran code, lost a result or gave an unclear error"
+    )
+    return ["Does it hold?", figure, "[security](SECURITY.md#what-was-tried)"]
 
 
 def _load(name: str) -> list[dict[str, Any]]:
