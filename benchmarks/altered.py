@@ -193,8 +193,9 @@ def _compute_checksums(folder: Path) -> None:
     """Do what a stranger does who knows the format."""
     with contextlib.suppress(ValueError, TypeError, RecursionError):
         facts = json.loads((folder / FACTS).read_bytes())
-        digests = {key: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name, key in DIGESTS.items()}
-        facts |= digests
+        for name, key in DIGESTS.items():
+            if (folder / name).exists():
+                facts[key] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         (folder / FACTS).write_text(json.dumps(facts | {"digest": _digest(facts)}), encoding="utf-8")
 
 

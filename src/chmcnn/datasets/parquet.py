@@ -32,10 +32,10 @@ _EXACT = 2**53
 
 def read(path: Path) -> RawTable:
     """Read the columns of a Parquet file."""
-    table = read_arrow(path)
-    if not table.num_rows:
-        raise TableError("the file has no rows", path)
-    return from_arrow(table, path)
+    with open_parquet(path) as file:
+        if not file.metadata.num_rows:
+            raise TableError("the file has no rows", path)
+    return from_arrow(read_arrow(path), path)
 
 
 def read_arrow(path: Path) -> ArrowTable:
