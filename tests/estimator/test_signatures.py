@@ -155,6 +155,14 @@ def test_a_key_is_for_its_owner_alone_and_never_overwritten(signed: Path, tmp_pa
     assert not (tmp_path / "new.pem").exists()
 
 
+def test_a_missing_key_and_one_file_for_both_are_told(signed: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="the key cannot be read: No such file"):
+        sign_model(signed / "model", tmp_path / "none.pem")
+    with pytest.raises(FileError, match="named for both keys"):
+        create_key(tmp_path / "key.pem", tmp_path / "." / "key.pem")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_key_may_have_a_password(model: Path, signed: Path, tmp_path: Path) -> None:
     from cryptography.hazmat.primitives import serialization as form
 

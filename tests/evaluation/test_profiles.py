@@ -1,5 +1,6 @@
 """How each class is predicted, compared with counting one row after another."""
 
+import copy
 from collections import Counter
 
 import numpy as np
@@ -60,6 +61,27 @@ def test_delegates_are_those_of_the_explanations(model: CHMCNNClassifier, profil
     )
     assert count_pairs(profiles.delegates).items() <= expected.items()
     assert {at for at, _ in expected} == set(profiles.delegates.classes.tolist())
+
+
+def test_a_class_without_a_test_row_has_a_delegate_and_one_that_does_not_count_has_rows(
+    model: CHMCNNClassifier,
+) -> None:
+    predicted = np.flatnonzero(model.predict(DATA.test.X).any(axis=0))
+    rows = ~TRUTH[:, predicted[-1]]
+    other = copy.copy(model)
+    other.evaluated_ = np.arange(TRUTH.shape[1]) != predicted[0]
+    found = evaluate(other, DATA.test.X[rows], DATA.test.Y[rows], "test", repeats=1).profiles
+    assert found is not None
+    assert found.rows.tolist() == TRUTH[rows].sum(axis=0).tolist()
+    itself = {at for at, partner in count_pairs(found.delegates) if at == partner}
+    expected = {
+        model.hierarchy_.index(reason.name)
+        for row in model.explain(DATA.test.X[rows])
+        for reason in row.reasons
+        if reason.name == reason.delegate
+    }
+    assert predicted[-1] in expected
+    assert itself == expected - {predicted[0]}
 
 
 def test_curves_are_those_of_scikit_learn(model: CHMCNNClassifier, profiles: ClassProfiles) -> None:

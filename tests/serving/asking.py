@@ -20,9 +20,13 @@ class Answer(NamedTuple):
 
 
 def ask(
-    app: ASGIApp, method: str, path: str, headers: Mapping[str, str] | None = None, body: Iterable[bytes] = (b"",)
+    app: ASGIApp,
+    method: str,
+    path: str,
+    headers: Mapping[str, str] | None = None,
+    body: Iterable[bytes | None] = (b"",),
 ) -> Answer:
-    """Send a request whose body comes in parts; after the last one, nothing comes any more."""
+    """Send a request whose body comes in parts; after the last one nothing comes any more. At None it leaves."""
     path, _, query = path.partition("?")
     scope: dict[str, Any] = {
         "type": "http",
@@ -38,6 +42,8 @@ def ask(
         if not parts:
             await asyncio.Event().wait()
         part = parts.pop(0)
+        if part is None:
+            return {"type": "http.disconnect"}
         return {"type": "http.request", "body": part, "more_body": bool(parts) or part.endswith(b"...")}
 
     async def send(message: Message) -> None:

@@ -12,6 +12,7 @@ from tests.serving.running import serving
 
 from chmcnn import CHMCNNClassifier
 from chmcnn.serving import Limits, create_app
+from chmcnn.serving._answers import Answerer, read_options
 
 INFINITE = b'{"rows": [{"size": 1e999, "zone": null, "day": null, "note": null}]}'
 ROW: dict[str, Any] = {"size": 3.0, "zone": "1", "day": "2026-01-01", "note": "a dog was here"}
@@ -48,10 +49,33 @@ def test_labels_have_all_ancestors_and_may_be_the_most_specific(address: str) ->
     assert {each["name"] for each in row["classes"]} == {"animal", "dog", "cat", "pet"}
     (row,) = predict(address, [ROW], threshold=0, most_specific=True)
     assert {each["name"] for each in row["classes"]} == {"dog", "cat"}
-    (row,) = predict(address, [ROW], labels=True)
+    (row,) = predict(address, [ROW])
     scores = {each["name"]: each["score"] for each in row["classes"]}
-    assert all(score >= 0.5 for score in scores.values())
-    assert "dog" not in scores or {"animal", "pet"} <= scores.keys()
+    (row,) = predict(address, [ROW], labels=True)
+    assert {each["name"] for each in row["classes"]} == {name for name, score in scores.items() if score >= 0.5}
+
+
+def test_a_threshold_is_compared_as_the_model_compares_it(model: CHMCNNClassifier) -> None:
+    single = float(np.float32(0.9))
+    scores = np.array([[single, single, 0.1, 0.1]], dtype=np.float32)
+    answerer = Answerer(model, Limits())
+    assert answerer.rank(read_options(b"threshold=0.9"), scores) == [[]], "0.9 in single precision is below 0.9"
+    assert len(answerer.rank(read_options(f"threshold={single!r}".encode()), scores)[0]) == 2
+
+
+@pytest.mark.parametrize("path", ["/predict?top=4", "/predict?threshold=0", "/explain?threshold=0"])
+def test_an_answer_that_is_too_long_is_refused(model: CHMCNNClassifier, path: str) -> None:
+    app = create_app(model, limits=Limits(classes=7))
+    headers, body = {"Content-Type": "application/json"}, json.dumps({"rows": [ROW, ROW]}).encode()
+    found = ask(app, "POST", path, headers, [body])
+    assert found.status == 413
+    assert found.json()["detail"].startswith("The answer would have more than 7 classes; send fewer rows at a time")
+    assert ask(app, "POST", path, headers, [json.dumps({"rows": [ROW]}).encode()]).status == 200
+
+
+def test_a_client_that_goes_away_is_no_fault_of_the_service(model: CHMCNNClassifier) -> None:
+    found = ask(create_app(model), "POST", "/predict", {"Content-Type": "application/json"}, [b'{"rows": [...', None])
+    assert found.status == 400
 
 
 def test_a_branch_and_a_number_of_classes(address: str) -> None:

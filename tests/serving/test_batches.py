@@ -85,6 +85,22 @@ def test_quick_batches_need_no_thread_and_slow_ones_leave_the_loop_free() -> Non
     assert [name.startswith("chmcnn-serve") for name in model.threads] == [True, False, True]
 
 
+def test_a_batch_that_fails_at_once_does_not_make_the_next_one_quick() -> None:
+    model = Model()
+    model.may.set()
+    batches = model.create_batches()
+
+    async def ask_one_by_one() -> None:
+        batches._seconds = 1.0
+        with pytest.raises(FeatureError):
+            await batches.ask(Question(-1.0))
+        await batches.ask(Question(0.0))
+
+    asyncio.run(ask_one_by_one())
+    batches.close()
+    assert [name.startswith("chmcnn-serve") for name in model.threads] == [True, True]
+
+
 def test_the_model_is_never_at_work_twice_at_a_time() -> None:
     model, began, other = Model(), threading.Event(), threading.Event()
     model.may.set()

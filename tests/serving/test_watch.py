@@ -38,9 +38,11 @@ def test_a_fault_is_an_answer_that_tells_nothing_and_goes_on_to_the_log() -> Non
         return {"type": "http.request"}
 
     scope: dict[str, Any] = {"type": "http", "path": "/broken", "method": "GET", "headers": []}
-    with pytest.raises(RuntimeError, match="a fault of ours"):
-        asyncio.run(Watch(answer, measured)(scope, receive, send))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="a fault of ours"):
+            asyncio.run(Watch(answer, measured)(scope, receive, send))
     assert sent[0]["status"] == 500
+    assert sent[0]["headers"] == sent[2]["headers"], "each answer has its own"
     assert (b"x-content-type-options", b"nosniff") in sent[0]["headers"]
     assert sent[1]["body"] == b'{"detail":"The service failed; its log says why."}'
     assert 'status="500"' in measured.text().decode()
@@ -72,3 +74,11 @@ def test_a_token_is_compared_as_a_whole() -> None:
     ]
     assert found == [200, 200, 401, 401, 401, 401, 401]
     assert ask(guard, "GET", "/healthz").status == 200
+
+
+def test_open_paths_need_no_token_where_the_service_is_mounted() -> None:
+    async def mounted(scope: Scope, receive: Receive, send: Send) -> None:
+        await Guard(answer, "abc", ())({**scope, "root_path": "/models"}, receive, send)
+
+    assert ask(mounted, "GET", "/models/healthz").status == 200
+    assert ask(mounted, "GET", "/models/model").status == 401

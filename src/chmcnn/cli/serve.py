@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -100,11 +101,12 @@ def serve(
         Limits(limits.most_rows, round(limits.most_megabytes * 2**20), limits.seconds),
         None if server.token_file is None else str(server.token_file),
         tuple(server.origin or ()),
-        LOOPBACK if server.is_local and server.token_file is None else (),
+        (*LOOPBACK, server.host) if server.is_local and server.token_file is None else (),
         None if loading.verify_key is None else str(loading.verify_key),
     )
     app: FastAPI | str = settings.create_app()  # also for several processes: what is wrong is said once
-    call.notify(f"{model}: http://{server.host}:{server.port}. Ctrl-C ends the service after the requests at work.")
+    place = f"[{server.host}]" if ":" in server.host else server.host
+    call.notify(f"{model}: http://{place}:{server.port}. Ctrl-C ends the service after the requests at work.")
     several = server.workers > 1
     if several:
         app = APPLICATION  # each process loads the model; this one only looks after them
@@ -117,7 +119,7 @@ def serve(
             port=server.port,
             log_level="warning" if call.quiet else "info",
             access_log=not call.quiet,
-            timeout_graceful_shutdown=round(limits.seconds),
+            timeout_graceful_shutdown=math.ceil(limits.seconds),
             timeout_worker_healthcheck=60,  # a long call of the model may keep a worker from saying that it lives
             proxy_headers=False,
             server_header=False,

@@ -35,6 +35,8 @@ def create_key(private: str | Path, public: str | Path) -> None:
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if Path(private).resolve() == Path(public).resolve():
+        raise FileError("named for both keys; choose another file for one of them", Path(public))
     for path in map(Path, (private, public)):
         if path.exists():
             raise FileError("already exists, and a key is never overwritten; choose another file", path)
@@ -104,7 +106,8 @@ def _read_private_key(path: Path, password: str | None) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     secret = None if password is None else password.encode()
-    key = _parse(lambda: load_pem_private_key(_read(path), secret), "private", path)
+    content = _read(path)
+    key = _parse(lambda: load_pem_private_key(content, secret), "private", path)
     if not isinstance(key, Ed25519PrivateKey):
         raise FileError(f"the private key is not one of Ed25519; {_CREATE}", path)
     return key

@@ -192,7 +192,7 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
             delegations=delegations,
             examples=_choose_examples(model, X, truth, scores, tally.f),
             trust=check_trust(model, truth, scores.blocks),
-            profiles=tally.create_profiles(read_curves(points, _count_rows(truth))),
+            profiles=tally.create_profiles(read_curves(points, _count_rows(truth)), _count_rows(truth), evaluated),
             titles=_select_titles(model, {*by_class, *(name for pair in delegations for name in pair[:2])}),
         )
 
@@ -213,13 +213,16 @@ class _Tally:
         names, most = hierarchy.classes, np.argsort(-counts, kind="stable")[:10].tolist()
         return [(names[classes[at]], names[delegates[at]], int(counts[at])) for at in most]
 
-    def create_profiles(self, curves: NDArray[np.float64]) -> ClassProfiles:
+    def create_profiles(
+        self, curves: NDArray[np.float64], rows: NDArray[np.int64], evaluated: NDArray[np.bool_]
+    ) -> ClassProfiles:
         """Return how each class is predicted."""
         classes, delegates, counts = self.delegations.pairs()
         every = np.arange(len(self.predicted))
         own = self.predicted - np.bincount(classes, counts, len(every)).astype(np.int64)
-        itself = np.flatnonzero((own > 0) & ~np.isnan(curves).all(axis=1))
+        itself = np.flatnonzero((own > 0) & evaluated)
         return ClassProfiles(
+            rows=rows,
             curves=curves,
             delegates=keep_most_frequent(
                 np.concatenate((classes, itself)),
@@ -326,7 +329,8 @@ def _choose_examples(
     names = _name_rows(X, len(f))
     if not chosen:
         return []
-    explanations = model.explain(_safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen), threshold=_LOWEST)
+    lowest = min(_LOWEST, float(model.thresholds_.min()))
+    explanations = model.explain(_safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen), threshold=lowest)
     examples = []
     for row, explanation in zip(chosen, explanations, strict=True):
         true, values = truth[[row]].toarray()[0], scores.row(row)

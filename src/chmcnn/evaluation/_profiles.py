@@ -45,6 +45,7 @@ class Frequent(NamedTuple):
 class ClassProfiles:
     """How each class is predicted; a class is named by its position."""
 
+    rows: NDArray[np.int64]  # (classes,) rows that have a class, also one that is not evaluated
     curves: NDArray[np.float64]  # (classes, recalls) precision at `RECALLS`; NaN for a class without a positive row
     delegates: Frequent  # who decides the score of a class, where it is predicted; also the class itself
     replaced_by: Frequent  # a class is missed, and its partner is predicted wrongly

@@ -324,7 +324,7 @@ def _open_storage(folder: Path, storage: str | None) -> optuna.storages.BaseStor
         raise ChmcnnError(f"The storage needs {driver}, which is not installed: pip install it.") from None
     except (SQLAlchemyError, OptunaError, OSError, ValueError) as error:
         place = "The storage" if storage else str(folder / _DATABASE)
-        reason = str(error).splitlines()[0].removesuffix(".")
+        reason = str(error).partition("\n")[0].removesuffix(".")
         raise ChmcnnError(f"{place} cannot be opened: {reason}. Choose another one.") from None
 
 

@@ -14,12 +14,14 @@ from pydantic_core import to_json
 
 from chmcnn.estimator import Ranker
 from chmcnn.serving._columns import concatenate
+from chmcnn.serving._limits import refuse_long_answer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pydantic.config import JsonDict
 
     from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.serving._limits import Limits
     from chmcnn.serving._rows import Rows
 
 _EXAMPLE: JsonDict = {
@@ -98,8 +100,8 @@ class Question(NamedTuple):
 class Answerer:
     """Answers several requests by one call of a model."""
 
-    def __init__(self, model: HierarchicalClassifier) -> None:
-        self._model = model
+    def __init__(self, model: HierarchicalClassifier, limits: Limits) -> None:
+        self._model, self._limits = model, limits
         titles = model.hierarchy_.titles
         self._classes = [(name, titles.get(name)) for name in model.hierarchy_.classes]
 
@@ -133,11 +135,14 @@ class Answerer:
     def rank(self, options: Options, scores: NDArray[np.float32]) -> list[list[dict[str, Any]]]:
         """Return the best, or the predicted, classes of rows of coherent scores, each as a `ScoredClass`."""
         if options.asks_for_labels:
-            thresholds = self._model.thresholds_ if options.threshold is None else options.threshold
+            thresholds = self._model.thresholds_ if options.threshold is None else np.float64(options.threshold)
             scores = np.where(scores >= thresholds, scores, np.float32(-1))  # below any lowest score
+        top = options.top or (None if options.asks_for_labels else 10)
+        reached = int(np.count_nonzero(scores >= options.min_score))
+        refuse_long_answer(min(reached, len(scores) * (top or reached)), self._limits)
         ranker = Ranker(
             self._model.hierarchy_,
-            options.top or (None if options.asks_for_labels else 10),
+            top,
             min_score=options.min_score,
             within=options.within,
             most_specific=options.most_specific,

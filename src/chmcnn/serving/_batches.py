@@ -161,10 +161,9 @@ class Batches(Generic[_Asked, _Answer]):
 
         def compute() -> list[_Answer]:
             start = time.thread_time()  # other programs of the machine do not count
-            try:
-                return self._compute(questions)
-            finally:
-                self._seconds, self._rows = time.thread_time() - start, rows
+            answers = self._compute(questions)
+            self._seconds, self._rows = time.thread_time() - start, rows  # an error is quick, and says nothing
+            return answers
 
         if self._seconds * max(1, rows / self._rows) < _QUICK and self._model.acquire(blocking=False):
             try:

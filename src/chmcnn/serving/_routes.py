@@ -10,9 +10,8 @@ from fastapi.routing import APIRoute
 
 from chmcnn.serving._answers import Answers, Options, Question, read_options
 from chmcnn.serving._classes import ClassFacts, ClassPage  # noqa: TC001 -- FastAPI reads the annotations
-from chmcnn.serving._columns import concatenate
 from chmcnn.serving._description import BODY_PROBLEMS, describe_body, list_parameters, list_problems
-from chmcnn.serving._reasons import Explanations, list_reasons
+from chmcnn.serving._reasons import Explanations, explain_rows
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -24,6 +23,7 @@ _LONGEST_PAGE = 1000
 _Name = Annotated[str, Query(alias="class", description="Name of the class.")]
 _Offset = Annotated[int, Query(ge=0, le=2**31)]
 _Limit = Annotated[int, Query(ge=1, le=_LONGEST_PAGE)]
+_Words = Annotated[str, Query(max_length=200)]
 _Threshold = Annotated[float | None, Query(ge=0, le=1)]
 _Top = Annotated[int | None, Query(ge=1, description="Only so many classes of a row, those with the highest scores.")]
 
@@ -65,18 +65,23 @@ def add_routes(app: FastAPI, service: Service) -> None:
         route_class_override=_DirectRoute,
     )
 
-    @app.post("/explain", openapi_extra=body, responses=BODY_PROBLEMS, summary="Why classes are predicted")
-    async def explain(request: Request, threshold: _Threshold = None, top: _Top = None) -> Explanations:
+    @app.post(
+        "/explain",
+        openapi_extra=body,
+        responses={**BODY_PROBLEMS, 200: {"model": Explanations}},
+        summary="Why classes are predicted",
+    )
+    async def explain(request: Request, threshold: _Threshold = None, top: _Top = None) -> Response:
         rows = await service.read(request)
-        found = await service.batches.run(
-            lambda: service.model.explain(concatenate([rows.features]), threshold=threshold), len(rows.names)
+        answer = await service.batches.run(
+            lambda: explain_rows(service.model, rows, threshold, top, service.limits), len(rows.names)
         )
-        return list_reasons(service.model, rows.names, found, top)
+        return Response(answer, media_type="application/json")
 
     @app.get(
         "/hierarchy", responses=list_problems(422), summary="Classes by words of their names and titles, or the roots"
     )
-    async def hierarchy(search: str = "", offset: _Offset = 0, limit: _Limit = 50) -> ClassPage:
+    async def hierarchy(search: _Words = "", offset: _Offset = 0, limit: _Limit = 50) -> ClassPage:
         return service.classes.page(service.classes.search(search), offset, limit)
 
     @app.get("/hierarchy/children", responses=list_problems(404, 422), summary="Classes right below a class")

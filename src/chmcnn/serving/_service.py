@@ -35,7 +35,7 @@ class Service:
     def __init__(self, model: HierarchicalClassifier, limits: Limits, facts: explorer.ClassFacts | None = None) -> None:
         self.model, self.limits, self.facts = model, limits, facts
         self.measured, self.classes = Measured(), ClassIndex(model.hierarchy_, facts)
-        self.reader, self.answerer = RowReader(model, limits.rows), Answerer(model)
+        self.reader, self.answerer = RowReader(model, limits.rows), Answerer(model, limits)
         most = max(limits.rows, _SCORES // max(1, len(model.hierarchy_)))
         self.batches = Batches(self.answerer.answer, limits, most, self.measured.count_batch)
 
@@ -64,6 +64,7 @@ class Service:
             "rows_of_training": getattr(model, "n_samples_fit_", None),
             "validation_score": getattr(model, "best_score_", None),
             "has_guarantees": model.risks_ is not None,
+            "lowest_threshold": float(model.thresholds_.min()),
             "evaluation": self.facts and self.facts.evaluation,
             "version": __version__,
         }

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from chmcnn.serving._page import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -51,7 +51,7 @@ class Watch:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(message["headers"])
+                message = {**message, "headers": _add_headers(message["headers"])}
             await send(message)
 
         try:
@@ -68,11 +68,11 @@ class Watch:
 _FAILURE = JSONResponse({"detail": "The service failed; its log says why."}, status_code=500)
 
 
-def _add_headers(headers: list[tuple[bytes, bytes]]) -> None:
-    """Add what is the same for all answers; a page has a policy of its own."""
-    if all(name != _POLICY for name, _ in headers):
-        headers.append(_NOTHING)
-    headers.extend(_HEADERS)
+def _add_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return headers with those of all answers, as a new list; a page has a policy of its own."""
+    own = list(headers)
+    policy = [] if any(name == _POLICY for name, _ in own) else [_NOTHING]
+    return [*own, *policy, *_HEADERS]
 
 
 class Guard:
@@ -98,7 +98,8 @@ class Guard:
         if self._hosts and host.lower() not in self._hosts:
             told = f"The header Host is {host[:40]!r}; expected {' or '.join(sorted(self._hosts))}."
             return JSONResponse({"detail": told}, status_code=421)
-        if self._token is None or scope["path"] in OPEN_PATHS or _is_allowed(headers, self._token):
+        path = scope["path"].removeprefix(scope.get("root_path", ""))  # without the place where it is mounted
+        if self._token is None or path in OPEN_PATHS or _is_allowed(headers, self._token):
             return None
         return JSONResponse(
             {"detail": "The header Authorization has no valid token; expected: Bearer TOKEN."},

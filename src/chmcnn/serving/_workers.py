@@ -81,7 +81,7 @@ class ServiceSettings:
         """Return the secret, or None if there is no file for it."""
         if self.token_file is None:
             return None
-        token = Path(self.token_file).read_text(encoding="utf-8").strip()
+        token = Path(self.token_file).read_bytes().decode("utf-8", errors="replace").strip()
         if not token.isascii() or not token.isprintable() or " " in token or not token:
             raise ChmcnnError(f"{self.token_file} has no usable secret; expected one line of letters, digits or signs.")
         return token

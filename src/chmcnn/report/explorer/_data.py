@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def create_data(model: HierarchicalClassifier, facts: ClassFacts, evaluation: Evaluation | None, title: str) -> str:
     """Return the data as compressed JSON in base64, the same text for the same data."""
     hierarchy = model.hierarchy_
-    thresholds = model.thresholds_.round(4).tolist()
+    thresholds = model.thresholds_.tolist()  # exact, as scores are: they are compared
     data = {
         "title": title,
         "names": hierarchy.classes,
@@ -36,7 +36,7 @@ def create_data(model: HierarchicalClassifier, facts: ClassFacts, evaluation: Ev
 def _describe(example: Example, hierarchy: Hierarchy) -> dict[str, JSONValue]:
     """Return a row: for each class its position, its score, the position of its delegate, and whether it is true."""
     scored = [
-        (hierarchy.index(each.name), round(each.score, 4), hierarchy.index(each.delegate), int(each.is_true))
+        (hierarchy.index(each.name), each.score, hierarchy.index(each.delegate), int(each.is_true))
         for each in example.scored
     ]
     return {"name": example.row, "f": round(example.f, 3), "classes": scored}

@@ -62,8 +62,8 @@ class ClassFacts:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def measures(self, at: int) -> dict[str, float | None] | None:
-        """Return the measures of a class; None if no test row has it."""
-        if self.evaluation is None or not self.test_rows[at]:
+        """Return the measures of a class; None if no test row has it, or it is not evaluated."""
+        if self.evaluation is None or self.auprc[at] is None:
             return None
         return {name: getattr(self, name)[at] for name in _MEASURES}
 
@@ -98,7 +98,7 @@ def create_facts(
             "auprc": _round(evaluation.auprc.value),
             "figures": {name: _round(value) for name, value in evaluation.figures.items()},
         },
-        test_rows=[each.rows if each else 0 for each in found],
+        test_rows=profiles.rows.tolist(),
         **measures,
         curves=[None if math.isnan(each[0]) else each.astype(int).tolist() for each in percents],
         delegates=_flatten(profiles.delegates, count),

@@ -51,7 +51,7 @@ const createAnswer = () => {
     const limits = new Set(classes.map(each => each.threshold));
     number.textContent = !own.checked ? decimals(Number(slider.value), 2) : limits.size === 1 ? decimals([...limits][0], 2) : "by class";
     slider.classList.toggle("off", own.checked);
-    const who = delegated ? `, ${count(delegated)} of them decided by a class below` : "";
+    const who = delegated ? `, ${count(delegated)} of them decided by another class` : "";
     told.textContent = found.length ? `${plural(found.length, "class", "classes")} predicted${who}` : "No class reaches the threshold.";
     const rest = classes.filter(each => !predicted.has(each.name)).sort((a, b) => b.score - a.score)[0];
     next.replaceChildren(...(rest ? ["Next: ", link(rest), ` at ${decimals(rest.score, 2)}`] : []));

@@ -73,7 +73,7 @@ const showClass = async (source, name, report) => {
   const graph = drawGraph(ancestors, {label: "The class and all above it", current: name});
   const total = partners => partners.reduce((sum, partner) => sum + partner.rows, 0);
   const most = partners => Math.max(...partners.map(partner => partner.rows), 1);
-  const why = !each.tested ? "The model was not evaluated on test rows." : each.tested.rows ? null : "No test row has this class, so it has no measures.";
+  const why = !each.tested ? "The model was not evaluated on test rows." : each.measures ? null : each.tested.rows ? "This class is not evaluated." : "No test row has this class, so it has no measures.";
   return create("article", {class: "class"},
     create("header", {},
       create("h2", {tabindex: "-1"}, shown(each)),

@@ -40,7 +40,7 @@ const readPasted = (text, columns) => {
     return [JSON.stringify({rows}), "application/json"];
   }
   if (columns.length) return [`${trimmed}\n`, "text/csv"];
-  const lines = trimmed.split(/\r?\n/), cells = lines.map(line => line.split(/[,;\t ]+/).map(cell => cell === "" ? null : Number(cell)));
+  const lines = trimmed.split(/\r?\n/), cells = lines.map(line => line.split(/\s*[,;\t]\s*|\s+/).map(cell => cell === "" ? null : Number(cell)));
   const rows = cells.every(row => row.every(cell => cell === null || Number.isFinite(cell))) ? cells : lines;
   return [JSON.stringify({rows}), "application/json"];
 };
@@ -80,6 +80,7 @@ const showPredict = (source, about) => {
       place.replaceChildren(createAnswers(answers, each => each.name));
       if (place.getBoundingClientRect().top > window.innerHeight * 0.8) place.scrollIntoView();
     } catch (error) {
+      if (number !== asked) return;
       problem.textContent = error.message;
       problem.hidden = false;
     }

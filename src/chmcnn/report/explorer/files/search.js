@@ -10,6 +10,7 @@ const createSearch = (source, report) => {
   let options = [], active = -1, asked = 0, timer = null;
 
   const close = () => {
+    clearTimeout(timer);
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
@@ -53,7 +54,7 @@ const createSearch = (source, report) => {
       report(error);
     }
   };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 80); });
+  input.addEventListener("input", () => { [options, active] = [[], -1]; clearTimeout(timer); timer = setTimeout(look, 80); });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", event => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];

@@ -64,7 +64,7 @@ class EmbeddedSource {
   }
 
   async describe(name) {
-    const at = this.find(name), {facts, data} = this, tested = facts.evaluation && facts.test_rows[at];
+    const at = this.find(name), {facts, data} = this, tested = facts.evaluation && facts.auprc[at] !== null;
     const partners = flat => Array.from({length: flat.length / 2}, (_, each) =>
       ({name: data.names[flat[2 * each]], title: data.titles[flat[2 * each]] || null, rows: flat[2 * each + 1]}));
     const {thresholds} = data;
@@ -118,7 +118,8 @@ class ServiceSource {
       throw new Error("The service does not answer. Is it still running?");
     }
     if (response.status === 401) {
-      this.token = await this.askForToken(this.token !== null);
+      this.asking ||= this.askForToken(this.token !== null).finally(() => { this.asking = null; }); // once for all requests
+      this.token = await this.asking;
       return this.ask(path, parameters, request);
     }
     const content = await response.json().catch(() => ({}));
@@ -128,6 +129,7 @@ class ServiceSource {
 
   async about() {
     const model = await this.ask("model");
+    this.lowest = Math.min(LOWEST, model.lowest_threshold);
     return {...model, title: model.system, canPredict: true, examples: 0};
   }
 
@@ -137,7 +139,7 @@ class ServiceSource {
   describe(name) { return this.ask("hierarchy/class", {class: name}); }
 
   async predict(body, kind) {
-    const {rows} = await this.ask("explain", {threshold: LOWEST, top: MOST_SHOWN}, {method: "POST", body, headers: {"Content-Type": kind}});
+    const {rows} = await this.ask("explain", {threshold: this.lowest, top: MOST_SHOWN}, {method: "POST", body, headers: {"Content-Type": kind}});
     return rows.map(row => ({name: row.name, classes: row.reasons}));
   }
 }
