@@ -91,10 +91,10 @@ audit: $(AUDIT)
 clean:
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# What a user needs, and nothing for development: `make demo` installs no more than this.
+# What a user needs, with the service that the demo names, and nothing for development: `make demo` installs no more.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --editable ".[serve]"
 	touch $@
 
 $(DOCS): $(READY)

@@ -130,7 +130,7 @@ def test_explanations(folder: Path) -> None:
         ),
         (("evaluate", "model", "digits"), "digits has different classes than the model."),
         (("predict", "model", "digits"), "The feature names should match those that were passed during fit."),
-        (("predict", "nowhere", "new.csv"), "the folder has no model.json"),
+        (("predict", "nowhere", "new.csv"), "nowhere: there is no such folder; expected a folder that `chmcnn train`"),
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv already exists"),
         (("predict", "model", "new.csv", "-o", "scores.xls"), "ends in '.xls'; expected .csv or .tsv or .parquet"),

@@ -1,6 +1,7 @@
 import gc
 import json
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
         calls.append({"app": app, "told": os.environ.get("CHMCNN_SERVE"), **options})
 
     monkeypatch.setattr("uvicorn.run", start)
+    monkeypatch.setattr("socket.create_server", lambda *_, **__: socket.socket())  # others may use these ports
     yield calls
     gc.unfreeze()
 
@@ -81,3 +83,13 @@ def test_without_its_packages_the_extra_is_named(folder: Path, monkeypatch: pyte
     done = run("serve", "model", cwd=folder)
     assert done.returncode == 2
     assert done.stderr == "chmcnn: The service needs uvicorn: pip install 'chmcnn[serve]'.\n"
+
+
+def test_a_port_in_use_is_told_before_the_model_is_loaded(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = run("serve", "nowhere", "--port", str(port), cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"Port {port} of 127.0.0.1 cannot be used: Address already in use; choose another with" in " ".join(
+        done.stderr.split()
+    )

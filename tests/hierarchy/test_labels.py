@@ -199,7 +199,7 @@ def test_a_name_that_the_hierarchy_has_is_not_trimmed() -> None:
             "'sport > football' seems to be '>', so pass",
         ),
         ([{"Topic :: Internet"}], "seems to be '::', so pass path_separator='::'; otherwise pass hierarchy="),
-        (["dog", "cat"], "no label is a path with '/': pass hierarchy=, such as Hierarchy"),
+        (["dog", "cat"], "no label is a path with '/': pass hierarchy=, with edges"),
         ([{"dog"}, set()], "no label is a path with '/': pass hierarchy="),
         ([set(), set()], "no label is a path with '/': pass hierarchy="),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 from contextlib import nullcontext
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -46,6 +47,17 @@ class _Server(OptionGroup):
             return ip_address(self.host).is_loopback
         except ValueError:  # another name
             return False
+
+    def require_port(self) -> None:
+        """Refuse a port that cannot be listened on, before the model is loaded."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        try:
+            socket.create_server((self.host, self.port), family=family).close()
+        except OSError as error:
+            reason = str(error.strerror).partition(" (")[0]  # without the address once more
+            raise ChmcnnError(
+                f"Port {self.port} of {self.host} cannot be used: {reason}; choose another with --port."
+            ) from None
 
     def refuse_strangers(self) -> None:
         """Refuse an address that other machines reach, unless it is said who may use the service."""
@@ -95,6 +107,7 @@ def serve(
     except ModuleNotFoundError as error:
         raise ChmcnnError(f"The service needs {error.name}: pip install 'chmcnn[serve]'.") from None
     server.refuse_strangers()
+    server.require_port()
     settings = ServiceSettings(
         str(model),
         loading.device,

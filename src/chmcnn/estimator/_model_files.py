@@ -253,7 +253,9 @@ def _read_facts(path: Path, verify_key: Key | None = None) -> dict[str, Any]:
 def _read_content(path: Path) -> bytes:
     file = path / FACTS
     if not file.is_file():
-        raise ModelError(f"the folder has no {FACTS}; expected a folder written by CHMCNNClassifier.save", path)
+        found = "a file" if path.exists() else "there is no such folder"
+        found = f"the folder has no {FACTS}" if path.is_dir() else found
+        raise ModelError(f"{found}; expected a folder that `chmcnn train` or `save` has written", path)
     try:
         return file.read_bytes()
     except OSError as error:

@@ -80,7 +80,8 @@ def hierarchy_from_paths(paths: Collection[str], separator: str) -> Hierarchy:
     if separator and not any(separator in path for path in paths):
         raise LabelError(
             f"There is no hierarchy, and no label is a path with {separator!r}: {_describe_separator(paths)}pass "
-            "hierarchy=, such as Hierarchy(names, []) for classes without edges."
+            "hierarchy=, with edges for instance from a CSV file with the columns parent and child, or without edges: "
+            "Hierarchy(names, [])."
         )
     return Hierarchy.from_paths(sorted(trim_path(path, separator) if separator else path for path in paths), separator)
 

@@ -60,7 +60,7 @@ const createForm = (columns, ask) => {
 
 const createPaste = (columns, ask) => {
   const text = create("textarea", {rows: 7, spellcheck: "false", "aria-label": "Rows as CSV or JSON", placeholder: columns.length
-    ? `${columns.slice(0, 3).map(column => column.name).join(",")}${columns.length > 3 ? ",…" : ""}\n…` : "A text, or numbers, on each line; or JSON"});
+    ? `${columns.slice(0, 3).map(({name}) => /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name).join(",")}${columns.length > 3 ? ",…" : ""}\n…` : "A text, or numbers, on each line; or JSON"});
   return create("form", {class: "form", submit: event => { event.preventDefault(); ask(() => readPasted(text.value, columns)); }},
     create("p", {class: "quiet"}, columns.length ? "CSV with a header, or JSON: an object, or a list of objects." : "One row on each line, or JSON."),
     text, create("button", {class: "main", type: "submit"}, "Predict"));
