@@ -1,6 +1,7 @@
 """Runs on a Dask cluster: a scheduler and two workers of this machine, each with a folder of its own."""
 
 import os
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -9,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from benchmarks.machines import Machines, wait_until
 
 from chmcnn import ChmcnnError, cluster
 from chmcnn._workers import InlineExecutor, KilledError
-from chmcnn.cluster import ClusterError, ClusterExecutor, WorkersKilledError
+from chmcnn.cluster import ClusterError, ClusterExecutor, WorkersKilledError, _call_packed
 from chmcnn.comparison import Comparison, Execution, Plan, Source, compare
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.search import SearchPlan, search
@@ -73,6 +75,22 @@ def test_each_call_has_a_process_of_its_own_in_the_folder_of_its_worker(
     assert isinstance(executor.submit(int, "one").exception(300), ValueError)
     killed: Any = executor.submit(os._exit, 7)
     assert str(killed.exception(300)) == "the process ended with code 7"
+
+
+@pytest.mark.parametrize(("told", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "2"}, 2)])
+def test_a_call_has_one_thread_unless_the_worker_was_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, told: dict[str, str], threads: int
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        answer = pickle.loads(_call_packed(pickle.dumps(torch.get_num_threads), {}, ()))  # noqa: S301 -- its own
+    finally:
+        torch.set_num_threads(before)
+    assert answer == (True, threads)
 
 
 def test_what_cannot_be_sent_is_refused_at_once(executor: ClusterExecutor, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
 import platform
 import sys
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from chmcnn._io import user_code
 from chmcnn._version import __version__
-from chmcnn._workers import KilledError, ProcessExecutor
+from chmcnn._workers import KilledError, ProcessExecutor, limit_threads
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -283,6 +284,8 @@ def _call_packed(call: bytes, modules: Mapping[str, bytes], arrays: Sequence[byt
         sys.path.insert(0, folder)
         try:
             function = pickle.loads(call, buffers=map(bytearray, arrays))  # noqa: S301 -- as above  # nosec B301
-            return pickle.dumps((True, function()), protocol=5)
+            # Dask's nanny sets one thread for each worker; a worker without a nanny would use all cores for each call.
+            with limit_threads(None if "OMP_NUM_THREADS" in os.environ else 1):
+                return pickle.dumps((True, function()), protocol=5)
         except Exception as error:  # noqa: BLE001 -- the one who called raises it
             return pickle.dumps((False, error))
