@@ -147,7 +147,7 @@ def report_time() -> str:
         for row in content["rows"]
     ]
     shown = table(["round", "`--jobs 2`", "cluster of 2 workers", "ratio"], cells)
-    note = "the same comparison, in turns, while others used the machine too"
+    note = "the same comparison, in turns"
     return f"{shown}\nMeasured by `{content['command']}`: {note}.\n"
 
 

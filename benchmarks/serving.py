@@ -226,8 +226,8 @@ def report() -> str:
     header = ["model", "way", "calls", "lost", "rows a second", "to the loop by row"]
     header += ["processor time of a row", "rows for the same time", "p50", "p99"]
     said = (
-        f"Measured by `{content['command']}`, in turns, clients and service on the same two cores, which other "
-        "programs used too. Processor time is that of the service or of the loop; for the clients alone, it is theirs."
+        f"Measured by `{content['command']}`, in turns, clients and service on the same two cores. "
+        "Processor time is that of the service or of the loop; for the clients alone, it is theirs."
     )
     return f"{table(header, cells)}\n{said}\n"
 
