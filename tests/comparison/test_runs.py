@@ -16,10 +16,12 @@ from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
 from chmcnn._io import results
 from chmcnn.comparison import _runs
 from chmcnn.comparison._figures import Figures, measure_system
-from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, read
+from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, read
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import _presets
+
+ROOT = Path(__file__).parents[2]
 
 SOURCE = Source("mine", learnable(rows=100, features=5, classes=10, depth=3))
 SPEC = RunSpec("mine", "C-HMCNN", {"epochs": 2, "widths": [8]})
@@ -116,6 +118,14 @@ def test_a_result_of_other_settings_of_the_preset_is_refused(tmp_path: Path, mon
     monkeypatch.setitem(_presets.PRESETS, "default", replace(default, dropout=0.6))
     with pytest.raises(ChmcnnError, match=r"changed since \(dropout 0\.7, now 0\.6\); delete it to run it again"):
         run(SPEC, SOURCE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "results/table2/runs").glob("*seed0*.json")), ids=lambda path: path.stem
+)
+def test_the_results_of_table_2_are_of_the_present_settings(path: Path) -> None:
+    done = read(path)
+    assert find_finished(PlannedRun(done.spec, SOURCE, done.data), path.parent) == done
 
 
 def test_a_finished_run_is_not_repeated(tmp_path: Path, count: list[RunSpec]) -> None:

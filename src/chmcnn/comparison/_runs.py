@@ -24,6 +24,7 @@ from chmcnn.comparison._figures import NUMBERS, Figures, measure_system, to_plai
 from chmcnn.comparison._systems import System
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.estimator import NeuralClassifier
+from chmcnn.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,6 +183,7 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     if not isinstance(model, NeuralClassifier):
         return
     now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
+    before = asdict(Settings()) | before  # what it does not name is newer, and was as it is by default
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(
