@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.machines import Machines
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import load, save
 from chmcnn._workers import InlineExecutor
 from chmcnn.cluster import ClusterExecutor
 from chmcnn.comparison import Comparison, Execution, Plan, Source, compare
@@ -136,7 +136,7 @@ class Killer:
 
 def report_time() -> str:
     """Return the times as a table."""
-    content = _load("cluster")
+    content = load("cluster")
     cells = [
         [
             str(row["round"]),
@@ -153,16 +153,11 @@ def report_time() -> str:
 
 def report_losses() -> str:
     """Return the counts as a table."""
-    content = _load("cluster_kills")
+    content = load("cluster_kills")
     names = ("results", "workers_killed", "lost", "doubled_or_unknown", "differing")
     cells = [[f"`{row['task']}`", *(str(row[name]) for name in names)] for row in content["rows"]]
     shown = table(["command", "results", "workers killed", "lost", "done twice", "other than in one process"], cells)
     return f"{shown}\nCounted by `{content['command']}`: three workers, each replaced by a new one when it is killed.\n"
-
-
-def _load(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    return content
 
 
 if __name__ == "__main__":

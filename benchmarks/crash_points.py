@@ -6,13 +6,12 @@ It does what tests/test_crash_points.py does, and counts: after each failure the
 the next attempt must succeed.
 """
 
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import load, save
 from chmcnn._io.user_code import describe_error
 
 _NAMES = {"crash": "crash", "full": "ENOSPC", "broken": "EIO", "no rights": "EACCES"}
@@ -44,7 +43,7 @@ def _count(name: str) -> dict[str, Any]:
 
 def report() -> str:
     """Return the counts as a table."""
-    content = json.loads((RESULTS / "crash_points.json").read_text(encoding="utf-8"))
+    content = load("crash_points")
     cells = [
         [row["writer"], *(str(row.get(failure, "")) for failure in _NAMES), str(len(row["faults"]))]
         for row in content["rows"]

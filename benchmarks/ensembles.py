@@ -21,9 +21,8 @@ from sklearn.utils import _safe_indexing
 
 from benchmarks import text_problems
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, describe_machine
+from benchmarks.measure import RESULTS, describe_machine, load_all, write
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, datasets, metrics
-from chmcnn._io.files import atomic
 from chmcnn.baselines import ExtraTrees, KernelRidge, Linear, Neighbours
 from chmcnn.datasets.stratification import stratify
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together  # members are trained once for all
@@ -76,8 +75,7 @@ def main() -> None:
                 continue
             result = {"problem": name, "seed": seed, "rows": measure(name, seed), "machine": describe_machine()}
             path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic(path) as temporary:
-                temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            write(path, result)
             print(json.dumps(result), flush=True)
 
 
@@ -132,7 +130,7 @@ def judge(members: dict[str, Scores], parts: list[Any], problem: Problem, seed: 
 
 def report() -> str:
     """Return the AU(PRC) of the network, what other sets of members gain on it, and their time."""
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
+    results = load_all(FOLDER)
     if not results:
         return ""
     rows = pd.DataFrame(line for result in results for row in result["rows"] for line in _list_lines(result, row))

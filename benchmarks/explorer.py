@@ -4,7 +4,6 @@ Draws docs/images/explorer.png, and measures pages of the handwritten digits and
 """
 
 import io
-import json
 import tempfile
 import time
 from base64 import b64decode
@@ -17,7 +16,7 @@ from PIL import Image
 from tests.explorer.driver import Browser, Key, browsing
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import load, save
 from chmcnn import CHMCNNClassifier, datasets
 from chmcnn.datasets import Dataset, Table
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -57,7 +56,7 @@ def main() -> None:
 
 def report() -> str:
     """Return the table of the guide."""
-    content = json.loads((RESULTS / "explorer.json").read_text(encoding="utf-8"))
+    content = load("explorer")
     header = ["classes", "report", "of it the explorer", "until it can be used", "a search", "a class"]
     cells = [
         [f"{row['classes']:,}", f"{row['report MB']:.1f} MB", f"{row['explorer MB']:.1f} MB"]

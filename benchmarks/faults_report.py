@@ -1,15 +1,12 @@
 """Tables of what was tried to break, and what failed, for `benchmarks.report`."""
 
-import json
-from typing import Any
-
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import load
 
 
 def fuzz() -> str:
     """What readers made of altered files."""
-    content = _load("fuzz")
+    content = load("fuzz")
     keys = ("files", "read", "refused")
     cells = [
         [
@@ -29,8 +26,8 @@ def summary() -> str:
 
 def list_trials() -> list[list[str]]:
     """Return what was tried, how often, how often it failed, and by which command."""
-    fuzzed, soaked = _load("fuzz"), {row["task"]: row for row in _load("soak")["rows"]}
-    altered, crashes = _load("altered")["rows"][0], _load("crash_points")["rows"]
+    fuzzed, soaked = load("fuzz"), {row["task"]: row for row in load("soak")["rows"]}
+    altered, crashes = load("altered")["rows"][0], load("crash_points")["rows"]
     files = [row["files"] for row in fuzzed["rows"]]
     faults = sum(len(row["faults"]) for row in fuzzed["rows"])
     bad_models = sum(altered[key] for key in ("code run", "unclear", "hangs", "loaded with the key"))
@@ -63,8 +60,3 @@ def list_trials() -> list[list[str]]:
         what = f"{name}: the process was killed; besides, {more}"
         cells.append([what, f"{row['killed']:,}", str(failed), "`python -m benchmarks.soak`"])
     return cells
-
-
-def _load(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    return content

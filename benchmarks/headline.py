@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks import faults_report
 from benchmarks.cost import OURS
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import load
 from chmcnn.experiments import recipes, table2
 
 if TYPE_CHECKING:
@@ -35,14 +34,14 @@ def _compare_accuracy(results: Path) -> list[str]:
 
 
 def _compare_cost() -> list[str]:
-    steps = [row for row in _load("cost") if (row["what"], row["system"]) == ("training step", OURS)]
+    steps = [row for row in load("cost")["rows"] if (row["what"], row["system"]) == ("training step", OURS)]
     ratios = [row["times_plain"] for row in steps]
     figure = f"a training step takes {min(ratios):.2f} to {max(ratios):.2f} times one without any constraint"
     return ["What does it cost?", figure, "[benchmarks](docs/benchmarks.md#a-training-step)"]
 
 
 def _describe_growth() -> list[str]:
-    rows = _load("growth")
+    rows = load("growth")["rows"]
     classes = max(row["classes"] for row in rows)
     time, memory = (
         max(row[key] for row in rows if row["classes"] == classes) for key in ("loss_milliseconds", "process_peak_mib")
@@ -55,15 +54,12 @@ def _describe_growth() -> list[str]:
 
 
 def _count_faults() -> list[str]:
-    files, killed = (sum(row[key] for row in _load(name)) for name, key in (("fuzz", "files"), ("soak", "killed")))
-    (models,), failed = _load("altered"), sum(int(trial[2]) for trial in faults_report.list_trials())
+    files, killed = (
+        sum(row[key] for row in load(name)["rows"]) for name, key in (("fuzz", "files"), ("soak", "killed"))
+    )
+    (models,), failed = load("altered")["rows"], sum(int(trial[2]) for trial in faults_report.list_trials())
     figure = (
         f"of {files:,} altered files, {models['models']:,} altered models and {killed:,} killed trainings, "
         f"predictions, comparisons and searches, {failed or 'none'} ran code, lost a result or gave an unclear error"
     )
     return ["Does it hold?", figure, "[security](SECURITY.md#what-was-tried)"]
-
-
-def _load(name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-    return rows

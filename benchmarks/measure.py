@@ -1,4 +1,4 @@
-"""Timing of several calls in one run, in turns, so that a busy machine slows all of them equally."""
+"""Timing of several calls in one run, in turns, so that a busy machine slows all of them equally; files of results."""
 
 import json
 import multiprocessing
@@ -67,18 +67,42 @@ def run_apart(path: Path, compute: Callable[..., dict[str, Any]], *arguments: ob
     path.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         result = process.submit(compute, *arguments).result()
-    _write(path, {"machine": describe_machine(), **result})
+    write(path, {"machine": describe_machine(), **result})
     print(json.dumps(result), flush=True)
+
+
+def run_once(path: Path, compute: Callable[[], dict[str, Any]], benchmark: str) -> None:
+    """Compute and write the result, unless its file exists; print it."""
+    if not path.exists():
+        write(path, {"written by": f"python -m benchmarks.{benchmark}", **compute()})
+    print(path.read_text(encoding="utf-8"), flush=True)
 
 
 def save(name: str, command: str, rows: list[dict[str, Any]]) -> Path:
     """Write the results of one benchmark, with the machine and the versions."""
     content = {"command": command, "machine": describe_machine(), "rows": rows}
     path = RESULTS / f"{name}.json"
-    _write(path, content)
+    write(path, content)
     return path
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def load(name: str) -> dict[str, Any]:
+    """Return the results of one benchmark."""
+    content: dict[str, Any] = read(RESULTS / f"{name}.json")
+    return content
+
+
+def load_all(folder: Path, pattern: str = "*.json") -> list[Any]:
+    """Return the results of a benchmark that writes a file for each run, by the names of the files."""
+    return [read(path) for path in sorted(folder.glob(pattern))]
+
+
+def read(path: Path) -> Any:  # noqa: ANN401 -- whatever the benchmark wrote
+    """Return the content of a file of results."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path: Path, content: object) -> None:
+    """Write a file of results."""
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

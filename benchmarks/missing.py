@@ -4,7 +4,6 @@ Trees are grown on the training rows of data sets with missing values, and judge
 level of the F-test; test rows are not used. `benchmarks.report` writes the table of docs/findings.md.
 """
 
-import json
 import sys
 import time
 from functools import partial
@@ -18,15 +17,14 @@ from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks import missing_trees
 from benchmarks.markdown import table
-from benchmarks.presets import RESULTS as PRESETS
-from benchmarks.presets import run_once
+from benchmarks.measure import RESULTS, load_all, run_once
 from benchmarks.shapes import data_folder
 from chmcnn import datasets, metrics
 from chmcnn.baselines._trees import grow, project_labels, weigh_classes_by_depth
 from chmcnn.baselines.clus import LEVELS
 from chmcnn.datasets import Preprocessor
 
-RESULTS = PRESETS.with_name("missing")
+FOLDER = RESULTS / "missing"
 DATASETS = ("cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "gasch2_FUN", "spo_FUN")
 SEEDS = (0, 1, 2)
 MEANS, ONE, BOTH = "means", "one branch", "both branches"
@@ -82,8 +80,7 @@ def _draw(rows: int, trees: int, seed: int) -> list[NDArray[np.int64]]:
 
 def report() -> str:
     """Return a table: with imputed means on validation rows, and by how much others differ on the same rows."""
-    files = sorted(RESULTS.glob("*.json"))
-    runs = pd.DataFrame([json.loads(file.read_text(encoding="utf-8")) for file in files])
+    runs = pd.DataFrame(load_all(FOLDER))
     shares = runs.groupby("dataset")["missing"].first().reindex(DATASETS)
     cells = [["", "share of all values", *(f"{share:.1%}" for share in shares), "", ""]]
     for system in (name for name in SYSTEMS if name in set(runs["system"])):
@@ -121,12 +118,12 @@ def _with_deviation(values: "pd.Series[float]", sign: str) -> str:
 def main(names: list[str]) -> None:
     """Run what has no result file, on all data sets or on those that are named."""
     torch.set_num_threads(1)
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     for seed in SEEDS:
         for place, system in enumerate(SYSTEMS):
             for name in names or DATASETS:
                 for number, candidate in enumerate(CANDIDATES):
-                    file = RESULTS / f"{name}-{place}-{number}-{seed}.json"
+                    file = FOLDER / f"{name}-{place}-{number}-{seed}.json"
                     run_once(file, partial(measure, name, system, candidate, seed), "missing")
 
 

@@ -8,7 +8,6 @@ decides, and another fifth judges. The scores of a member are kept in ``build/mo
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -26,9 +25,8 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import ensembles
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import RESULTS, load_all, run_once
 from benchmarks.more_members import Boosting, CopiedNetwork
-from benchmarks.presets import run_once
 from chmcnn import Hierarchy, metrics
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.stratification import stratify
@@ -223,7 +221,7 @@ def measure(name: str, candidate: str, seed: int) -> dict[str, Any]:
 
 def report() -> str:
     """Return a table of the preset, and by how much each candidate differs from it on the same rows."""
-    runs = pd.DataFrame([json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))])
+    runs = pd.DataFrame(load_all(FOLDER))
     if runs.empty:
         return ""
     scores = runs.pivot_table("AU(PRC)", ["dataset", "seed"], "candidate")

@@ -6,26 +6,23 @@ stopped and refitted on the other two. ``python -m benchmarks.presets layers`` c
 the validation rows of tables with many columns, and ``dropout`` compares dropout rates on small and large tables.
 """
 
-import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks.measure import RESULTS, run_once
 from benchmarks.shapes import data_folder
 from chmcnn import CHMCNNClassifier, datasets, metrics
-from chmcnn._io.files import atomic
 from chmcnn.estimator import PresetName
 from chmcnn.experiments import published, recipes
 
-RESULTS = Path(__file__).parent / "results" / "presets"
+FOLDER = RESULTS / "presets"
 DATASETS = ("cellcycle_FUN", "eisen_FUN", "derisi_FUN", "enron")
 PUBLISHED = {name: float(published.auprc()["C-HMCNN"][name]) for name in DATASETS}
 """AU(PRC) of Table 2 of the paper."""
@@ -135,29 +132,20 @@ def _labels(table: datasets.Table) -> pd.DataFrame:
     return pd.DataFrame(table.Y.toarray(), index=table.X.index)
 
 
-def run_once(file: Path, measure: Callable[[], dict[str, Any]], command: str = "presets") -> None:
-    """Measure and write the result, unless its file exists; print it."""
-    if not file.exists():
-        result = {"written by": f"python -m benchmarks.{command}", **measure()}
-        with atomic(file) as temporary:
-            temporary.write_text(json.dumps(result, indent=1) + "\n")
-    print(file.read_text(), flush=True)
-
-
 def main() -> None:
     """Run the part named on the command line, or compare the presets."""
     if sys.argv[1:2] == ["choose"]:
         for number in map(int, sys.argv[2:] or range(len(GRID))):
-            run_once(RESULTS / f"choice-{number}.json", partial(choose, number))
+            run_once(FOLDER / f"choice-{number}.json", partial(choose, number), "presets")
         return
     for part, measure, names in (("layers", layers, WIDE), ("dropout", dropout, LONG)):
         if sys.argv[1:2] == [part]:
             for name in sys.argv[2:] or names:
-                run_once(RESULTS / f"{part}-{name}.json", partial(measure, name))
+                run_once(FOLDER / f"{part}-{name}.json", partial(measure, name), "presets")
             return
     for name in sys.argv[1:] or DATASETS:
         for preset in get_args(PresetName):
-            run_once(RESULTS / f"{name}-{preset}.json", partial(check, name, preset))
+            run_once(FOLDER / f"{name}-{preset}.json", partial(check, name, preset), "presets")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ draws its own dropout. All processes have one thread. Results that exist are not
 """
 
 import importlib
-import json
 import os
 import statistics
 import subprocess
@@ -26,7 +25,7 @@ from torch import Tensor, distributed, nn
 
 from benchmarks import shapes
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, peak_mib, save
+from benchmarks.measure import RESULTS, load, peak_mib, save
 from chmcnn import CHMCNNClassifier, Hierarchy, datasets, metrics
 from chmcnn._typing import Features
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -216,12 +215,6 @@ def _compare(data: datasets.Dataset, name: str, one: CHMCNNClassifier, two: CHMC
     }
 
 
-def _load(part: str) -> list[dict[str, Any]]:
-    content = json.loads((RESULTS / f"processes_{part}.json").read_text(encoding="utf-8"))
-    rows: list[dict[str, Any]] = content["rows"]
-    return rows
-
-
 def steps() -> str:
     """Return the table of steps, for `benchmarks.report`."""
     cells = [
@@ -232,7 +225,7 @@ def steps() -> str:
             f"{row['milliseconds'][TOGETHER] - row['milliseconds'][SHARE]:.1f} ms",
             f"{row['milliseconds'][TOGETHER] / row['milliseconds'][WHOLE]:.2f} x",
         ]
-        for row in _load("steps")
+        for row in load("processes_steps")["rows"]
     ]
     header = ["hierarchy", "batch", WHOLE, SHARE, TOGETHER, "of these DDP", "two / one"]
     note = f"Medians of {ROUNDS} steps in turns, with one thread for each process. Run by `{COMMAND}`."
@@ -241,7 +234,7 @@ def steps() -> str:
 
 def memory() -> str:
     """Return the table of memory, for `benchmarks.report`."""
-    found = {way: _load(f"memory_{way}")[0] for way in MEMORY}
+    found = {way: load(f"processes_memory_{way}")["rows"][0] for way in MEMORY}
     names = {"whole": "each process has all of it (DDP)", "sharded": "divided, `sharded` (FSDP2)"}
     cells = [
         [
@@ -269,7 +262,7 @@ def trainings() -> str:
             f"{row['largest difference of weights']:.1e}",
             *(" / ".join(f"{value:.5f}" for value in row[f"{part} AU(PRC)"]) for part in ("validation", "test")),
         ]
-        for row in _load("trainings")
+        for row in load("processes_trainings")["rows"]
     ]
     header = ["training", "best epoch", "losses differ by", "weights differ by", "validation AU(PRC)", "test AU(PRC)"]
     note = "cellcycle_FUN by one process / by two. Losses differ relatively, weights absolutely; the largest of all."

@@ -3,7 +3,6 @@
 python -m benchmarks.report
 """
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -40,7 +39,7 @@ from benchmarks import (
 )
 from benchmarks.cost import OURS, PLAIN, TORCH_ALONE
 from benchmarks.markdown import table as _table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import RESULTS, load
 from benchmarks.presets import LONG, PUBLISHED, SEEDS, WIDE
 from chmcnn import comparison
 from chmcnn.estimator import PRESETS, Preset
@@ -80,12 +79,6 @@ def main() -> None:
         section = registry.read_section(experiment, ROOT / "results")
         if section:
             section.pictures[0].figure.savefig(IMAGES / f"{experiment}.png", dpi=110)
-
-
-def load(name: str) -> dict[str, Any]:
-    """The results of one benchmark."""
-    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    return content
 
 
 def filled_in(text: str) -> str:

@@ -17,9 +17,9 @@ from scipy import sparse
 
 from benchmarks.large_problems import DEPTH, EDGES
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, run_apart
+from benchmarks.measure import RESULTS, read, run_apart
 from benchmarks.scale import warm_up
-from benchmarks.scale_report import by_size, describe_machine, read
+from benchmarks.scale_report import by_size, describe_machine
 from chmcnn import CHMCNNClassifier
 from chmcnn.datasets.synthetic import random_hierarchy
 from chmcnn.hierarchy import Hierarchy

@@ -1,6 +1,5 @@
 """Tables and the picture of large problems and very many outputs, for `benchmarks.report`."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import RESULTS, load_all, read
 
 GIB = 1024
 _LARGE = {
@@ -105,7 +104,7 @@ def outputs() -> str:
 
 def ranks() -> str:
     """Return the validation scores of each rank of the last layer."""
-    rows = [read(path) for path in sorted((RESULTS / "outputs").glob("accuracy-*.json"))]
+    rows = load_all(RESULTS / "outputs", "accuracy-*.json")
     names = list(rows[0]["validation AU(PRC)"])
     cells = [
         [row["dataset"], f"{row['classes']:,}", *(f"{row['validation AU(PRC)'][name]:.4f}" for name in names)]
@@ -153,9 +152,3 @@ def describe_machine(result: dict[str, Any]) -> str:
     """Return the end of a sentence about the machine of a result."""
     machine = result["machine"]
     return f" on {machine['threads']} threads of {machine['processor']}, torch {machine['torch']}"
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return the content of a file of results."""
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content

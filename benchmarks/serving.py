@@ -6,7 +6,6 @@ machine slows all of them; ratios are to the loop of the same model. MODEL is a 
 alone. ``memory`` sends many requests, and writes what is in memory after each part of them.
 """
 
-import json
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import RESULTS, load, save
 from benchmarks.serving_load import Sent, Server, answering_alike, create_request, create_requests, send, serving
 from chmcnn import CHMCNNClassifier, datasets
 from chmcnn.ensemble import BestEnsemble
@@ -56,8 +55,7 @@ def replace_rows(name: str, rows: list[dict[str, Any]]) -> None:
 
 def load_rows() -> list[dict[str, Any]]:
     """Return what was measured before."""
-    path = RESULTS / "serving.json"
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    rows: list[dict[str, Any]] = load("serving")["rows"] if (RESULTS / "serving.json").exists() else []
     return rows
 
 
@@ -203,7 +201,7 @@ def measure_memory(number: int) -> None:
 
 def report() -> str:
     """Return the table of speed."""
-    content = json.loads((RESULTS / "serving.json").read_text(encoding="utf-8"))
+    content = load("serving")
     loops = {row["model"]: row for row in content["rows"] if row["way"] == LOOP_BY_ROW}
     cells = []
     for row in content["rows"]:
@@ -234,7 +232,7 @@ def report() -> str:
 
 def report_memory() -> str:
     """Return the table of memory."""
-    content = json.loads((RESULTS / "serving_memory.json").read_text(encoding="utf-8"))
+    content = load("serving_memory")
     cells = [[f"{row['requests']:,}", f"{row['lost']}", f"{row['MiB']:.1f} MiB"] for row in content["rows"]]
     return f"{table(['requests', 'lost', 'in memory'], cells)}\nMeasured by `{content['command']}`.\n"
 

@@ -21,7 +21,7 @@ import pandas as pd
 import requests
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import load, save
 from benchmarks.serving_load import serving
 from chmcnn import CHMCNNClassifier, Hierarchy
 
@@ -126,7 +126,7 @@ def count(folder: Path, counts: str) -> list[dict[str, Any]]:
 
 def report() -> str:
     """Return the table of the guide."""
-    content = json.loads((RESULTS / "serving_schema.json").read_text(encoding="utf-8"))
+    content = load("serving_schema")
     cells = [
         [
             f"`{row['path']}`" if row["path"] != "other" else "other paths and methods",

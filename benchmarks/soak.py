@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import RESULTS, load, save
 from chmcnn import ChmcnnError, load_model
 from chmcnn._io import results
 from chmcnn._workers import InlineExecutor
@@ -154,8 +154,7 @@ def _draw(task: str, number: int) -> Random:
 
 
 def _read_rows() -> dict[str, dict[str, Any]]:
-    path = RESULTS / "soak.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    known = load("soak")["rows"] if (RESULTS / "soak.json").exists() else []
     return {task: {"task": task, **dict.fromkeys(COUNTS, 0)} for task in TASKS} | {row["task"]: row for row in known}
 
 
@@ -343,7 +342,7 @@ def _do(run: Callable[[Path], object], folder: Path, said: int, prepare: Callabl
 
 def report() -> str:
     """Return the counts as a table."""
-    content = json.loads((RESULTS / "soak.json").read_text(encoding="utf-8"))
+    content = load("soak")
     names = {"killed": "killed", "full": "full disk", "clock": "clock changed", "unclear": "unclear errors"}
     cells = [[f"`{row['task']}`", *(f"{row[key]:,}" for key in COUNTS)] for row in content["rows"]]
     header = ["task", *(names.get(key, key) for key in COUNTS)]

@@ -4,7 +4,6 @@ Each candidate is trained on the training rows of each data set, and stopped by 
 used. `benchmarks.report` writes the table of docs/findings.md.
 """
 
-import json
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -18,14 +17,13 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from benchmarks.markdown import table
-from benchmarks.presets import RESULTS as PRESETS
-from benchmarks.presets import run_once
+from benchmarks.measure import RESULTS, load_all, run_once
 from benchmarks.shapes import data_folder
 from chmcnn import CHMCNNClassifier, datasets
 from chmcnn.nn import MLP
 from chmcnn.training import Loss, Settings
 
-RESULTS = PRESETS.with_name("starts")
+FOLDER = RESULTS / "starts"
 DATASETS = ("cellcycle_FUN", "seq_FUN", "eisen_FUN", "eisen_GO", "enron")
 SEEDS = (0,)
 CANDIDATES = ("default", "plain start, all classes", "mixup", "AdamW", "batches of 128 rows")
@@ -100,8 +98,7 @@ def measure(name: str, candidate: str, seed: int) -> dict[str, Any]:
 
 def report() -> str:
     """Return a table of the default on validation rows, and by how much other candidates differ on the same ones."""
-    files = sorted(RESULTS.glob("*.json"))
-    runs = pd.DataFrame([json.loads(file.read_text(encoding="utf-8")) for file in files])
+    runs = pd.DataFrame(load_all(FOLDER))
     by_run = runs.pivot_table(index=["dataset", "seed"], columns="candidate", values=["validation AU(PRC)", "epochs"])
     scores, epochs = by_run["validation AU(PRC)"], by_run["epochs"]
     cells = []
@@ -122,11 +119,11 @@ def report() -> str:
 def main(names: list[str]) -> None:
     """Run what has no result file, on all data sets or on those that are named."""
     torch.set_num_threads(1)
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     for seed in SEEDS:
         for number, candidate in enumerate(CANDIDATES):
             for name in names or DATASETS:
-                file = RESULTS / f"{name}-{number}-{seed}.json"
+                file = FOLDER / f"{name}-{number}-{seed}.json"
                 run_once(file, partial(measure, name, candidate, seed), "starts")
 
 

@@ -1,13 +1,11 @@
 """Tables of the results of `benchmarks.texts`."""
 
-import json
-from typing import Any
-
 import pandas as pd
 
 from benchmarks.markdown import table
+from benchmarks.measure import load_all
 from benchmarks.text_problems import PROBLEMS as UNSORTED
-from benchmarks.texts import CANDIDATES, DEFAULT, LOSSES, PAIRS, PLAIN, RESULTS, SETTINGS
+from benchmarks.texts import CANDIDATES, DEFAULT, FOLDER, LOSSES, PAIRS, PLAIN, SETTINGS
 
 PROBLEMS = sorted(UNSORTED)
 MEASURES = ["AU(PRC)", "hierarchical F"]
@@ -16,7 +14,7 @@ _COMMAND = "Run by `python -m benchmarks.texts choose`."
 
 def compared() -> str:
     """Return the mean measures of the systems on text, over all seeds."""
-    runs = pd.DataFrame([run for result in _load("[!c]*.json") for run in result])
+    runs = pd.DataFrame([run for result in load_all(FOLDER, "[!c]*.json") for run in result])
     means = runs.groupby(["problem", "system"], sort=False).mean().reset_index()
     cells = [
         [
@@ -90,8 +88,5 @@ def _select(runs: pd.DataFrame, candidate: str) -> pd.DataFrame:
 
 def _load_choices() -> pd.DataFrame:
     """Return the measures by candidate, problem and seed; candidates that were not run have no rows."""
-    return pd.DataFrame(_load("choose-*.json")).set_index(["candidate", "problem", "seed"])[MEASURES].sort_index()
-
-
-def _load(pattern: str) -> list[Any]:
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob(pattern))]
+    runs = pd.DataFrame(load_all(FOLDER, "choose-*.json"))
+    return runs.set_index(["candidate", "problem", "seed"])[MEASURES].sort_index()

@@ -20,18 +20,18 @@ from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+from benchmarks.measure import RESULTS, write
 from benchmarks.neighbours import create_neighbours
 from benchmarks.text_losses import DelegatesNegatives, add_inner, begin_with_plain, mix
 from benchmarks.text_problems import PROBLEMS, TextProblem, load
 from chmcnn import metrics
-from chmcnn._io.files import atomic
 from chmcnn.baselines import system
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets import Preprocessor
 from chmcnn.estimator import HierarchicalClassifier
 from chmcnn.hierarchy import Hierarchy
 
-RESULTS = Path(__file__).parent / "results" / "texts"
+FOLDER = RESULTS / "texts"
 SEEDS = (0, 1, 2)
 CHOICE_SEEDS = (*SEEDS, 3)
 """Seeds of ``choose``: differences between losses are small."""
@@ -173,29 +173,28 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
     if path.exists():
         return
     result = compute()
-    with atomic(path) as temporary:
-        temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write(path, result)
     print(json.dumps(result), flush=True)
 
 
 def main(words: list[str]) -> None:
     """Run what has no result file: ``choose`` or the comparison, on all problems or on those that are named."""
     torch.set_num_threads(1)
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
         if "choose" in words:
             _choose_all(problem)
             continue
         for seed in SEEDS:
-            _run(RESULTS / f"{name}-{seed}.json", partial(compare, problem, seed))
+            _run(FOLDER / f"{name}-{seed}.json", partial(compare, problem, seed))
 
 
 def _choose_all(problem: TextProblem) -> None:
     for seed in CHOICE_SEEDS:
         rows = cache(partial(_read_rows, problem, *split_for_choice(len(problem.texts), seed)))
         for number, candidate in enumerate(ALL_CANDIDATES):
-            path = RESULTS / f"choose-{problem.name}-{number}-{seed}.json"
+            path = FOLDER / f"choose-{problem.name}-{number}-{seed}.json"
             _run(path, partial(choose, problem, rows, candidate, seed))
 
 

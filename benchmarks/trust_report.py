@@ -1,12 +1,11 @@
 """Tables of calibration and of limited risks, for `benchmarks.report`."""
 
-import json
 from typing import Any
 
 import numpy as np
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS
+from benchmarks.measure import load, load_all
 from benchmarks.trust import FOLDER, METHODS, SPLITS
 
 _NAMES = {"missed": "missed classes", "wrong": "wrong classes", "deepest": "a wrong path"}
@@ -14,7 +13,7 @@ _NAMES = {"missed": "missed classes", "wrong": "wrong classes", "deepest": "a wr
 
 def calibration() -> str:
     """Return the calibration error of test rows without and with each method, and that of validation rows."""
-    results = _load()
+    results = load_all(FOLDER)
     cells = []
     for result in results:
         ways = {way["method"]: way for way in result["calibration"]}
@@ -38,7 +37,7 @@ def calibration() -> str:
 
 def risks() -> str:
     """Return the risks that were found on test rows beside those that were asked for."""
-    results = _load()
+    results = load_all(FOLDER)
     cells = []
     for number, first in enumerate(results[0]["risks"]):
         found = [result["risks"][number] for result in results]
@@ -53,7 +52,7 @@ def risks() -> str:
 
 def agreement() -> str:
     """Return how near our thresholds and probabilities are to those of other packages."""
-    content = json.loads((RESULTS / "agreement.json").read_text(encoding="utf-8"))
+    content = load("agreement")
     compared = [each for row in content["rows"] for each in row["thresholds"]]
     versions = content["rows"][0]["versions"]
     cells = [
@@ -73,7 +72,3 @@ def agreement() -> str:
 
 def _describe(results: list[dict[str, Any]]) -> str:
     return f"Measured by `python -m benchmarks.trust`:\none training on each of {len(results)} data sets."
-
-
-def _load() -> list[dict[str, Any]]:
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]

@@ -3,25 +3,26 @@
 import pickle
 
 import pytest
-from benchmarks import audit, report
+from benchmarks import audit
 from benchmarks.altered import Watch, alter_models
 from benchmarks.fuzz_readers import READERS
+from benchmarks.measure import load
 from tests.test_crash_points import WRITERS
 
 
 def test_nothing_failed() -> None:
-    assert {row["reader"] for row in report.load("fuzz")["rows"]} == set(READERS)
-    assert not [row for row in report.load("fuzz")["rows"] if row["faults"]]
-    (altered,) = report.load("altered")["rows"]
+    assert {row["reader"] for row in load("fuzz")["rows"]} == set(READERS)
+    assert not [row for row in load("fuzz")["rows"] if row["faults"]]
+    (altered,) = load("altered")["rows"]
     assert altered["models"] >= 1000
     assert altered["code run"] == altered["unclear"] == altered["hangs"] == altered["loaded with the key"] == 0
-    assert {row["writer"] for row in report.load("crash_points")["rows"]} == set(WRITERS)
-    assert not [row for row in report.load("crash_points")["rows"] if row["faults"]]
+    assert {row["writer"] for row in load("crash_points")["rows"]} == set(WRITERS)
+    assert not [row for row in load("crash_points")["rows"] if row["faults"]]
 
 
 @pytest.mark.parametrize(("task", "killed"), [("train", 100), ("compare", 50), ("search", 50), ("predict", 20)])
 def test_nothing_was_lost(task: str, killed: int) -> None:
-    (row,) = [row for row in report.load("soak")["rows"] if row["task"] == task]
+    (row,) = [row for row in load("soak")["rows"] if row["task"] == task]
     assert row["killed"] >= killed
     assert row["lost"] == row["different"] == row["unclear"] == row["hangs"] == 0
 

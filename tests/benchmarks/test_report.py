@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from benchmarks import report
 from benchmarks.cost import OURS, PLAIN
+from benchmarks.measure import load
 
 
 @pytest.mark.parametrize("document", report.DOCUMENTS, ids=lambda path: path.stem)
@@ -20,13 +21,13 @@ def test_a_training_step_on_the_gene_ontology_costs_at_most_a_twentieth_more_tha
 
 
 def test_a_million_classes_take_at_most_a_gigabyte() -> None:
-    for row in report.load("growth")["rows"]:
+    for row in load("growth")["rows"]:
         assert row["loss_peak_mib"] < 200
         assert row["process_peak_mib"] < 1024  # with the imports, 350, and the hierarchy itself
 
 
 def test_nothing_is_lost_when_workers_of_a_cluster_are_killed() -> None:
-    for row in report.load("cluster_kills")["rows"]:
+    for row in load("cluster_kills")["rows"]:
         assert row["workers_killed"] >= 2
         assert row["lost"] == row["doubled_or_unknown"] == row["differing"] == 0
 
@@ -34,7 +35,7 @@ def test_nothing_is_lost_when_workers_of_a_cluster_are_killed() -> None:
 @pytest.mark.parametrize("kind", ["tree", "DAG"])
 @pytest.mark.parametrize("what", ["layer", "loss"])
 def test_a_class_costs_at_most_three_times_as_much_among_a_million_as_among_ten_thousand(kind: str, what: str) -> None:
-    rows = {row["classes"]: row for row in report.load("growth")["rows"] if row["kind"] == kind}
+    rows = {row["classes"]: row for row in load("growth")["rows"] if row["kind"] == kind}
     cost = {size: row[f"{what}_milliseconds"] / size for size, row in rows.items()}
     assert cost[1_000_000] <= 3 * cost[10_000]
 
@@ -42,7 +43,7 @@ def test_a_class_costs_at_most_three_times_as_much_among_a_million_as_among_ten_
 def step(hierarchy: str, batch: int, system: str) -> float:
     found = [
         row["milliseconds"]
-        for row in report.load("cost")["rows"]
+        for row in load("cost")["rows"]
         if (row["hierarchy"], row["batch"], row["what"], row["system"]) == (hierarchy, batch, "training step", system)
     ]
     assert len(found) == 1

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from benchmarks.trust_report import _load
+from benchmarks.measure import load_all
+from benchmarks.trust import FOLDER
 
-RESULTS = {result["data set"]: result for result in _load()}
+RESULTS = {result["data set"]: result for result in load_all(FOLDER)}
 
 
 @pytest.mark.parametrize("name", ["cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "spo_FUN"])
