@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from benchmarks.markdown import table
+
 Reader: TypeAlias = Callable[[Path], object]
 READERS = ("chmcnn", "pandas", "Arrow")
 SHAPES = {"100,000 x 50": (100_000, 50), "1,000 x 20,000": (1_000, 20_000)}
@@ -101,6 +103,32 @@ def _read_with_arrow() -> Reader:
 
     options = csv.ReadOptions(block_size=1 << 26)  # smaller blocks take minutes for a wide table
     return lambda path: csv.read_csv(path, options) if path.suffix == ".csv" else parquet.read_table(path)
+
+
+def report() -> str:
+    """Time and memory of our readers, of pandas and of Arrow."""
+    from benchmarks.measure import load  # as above
+
+    content = load("reading")
+    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in content["rows"]:
+        groups.setdefault((row["file"], row["shape"]), {})[row["reader"]] = row
+    cells = [
+        [
+            f"`{file}`",
+            shape,
+            f"{group['pandas']['processor_seconds']:.2f} s",
+            *(
+                f"{group[name]['processor_seconds'] / group['pandas']['processor_seconds']:.2f} x"
+                for name in ("chmcnn", "Arrow")
+            ),
+            *(f"{group[name]['peak_mib']:,.0f} MiB" for name in ("pandas", "chmcnn", "Arrow")),
+        ]
+        for (file, shape), group in groups.items()
+    ]
+    header = ["file", "rows x columns", "pandas", "chmcnn", "Arrow", "memory, pandas", "chmcnn", "Arrow"]
+    said = f"Processor time, the fastest of 3 fresh processes each, in turns. Measured by `{content['command']}`."
+    return f"{table(header, cells)}\n{said}\n"
 
 
 if __name__ == "__main__":
