@@ -203,7 +203,7 @@ def search(  # noqa: PLR0913 -- most by name, with a default
     spec = SearchSpec(Split.without_test(data), plan, folder, title or getattr(data, "name", "table"), storage)
     prepare(folder)
     notify = progress or (lambda _: None)
-    from chmcnn.search._study import explain_storage
+    from chmcnn.search._storage import explain_storage
 
     with explain_storage("The storage" if storage else f"The database of {folder}"), spec.open_study() as study:
         try:
@@ -219,7 +219,8 @@ def prepare(folder: Path) -> None:
         importlib.import_module("optuna")
     except ImportError:
         raise ChmcnnError('The search needs optuna: pip install "chmcnn[search]".') from None
-    from chmcnn.search._study import explain_unwritable, is_search_folder
+    from chmcnn.search._storage import explain_unwritable, is_search_folder
+    from chmcnn.search._study import BEST
 
     if folder.is_dir() and any(folder.iterdir()) and not is_search_folder(folder):
         raise FileError("not the folder of a search, so nothing is written to it; choose another folder", folder)
@@ -227,7 +228,7 @@ def prepare(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain_unwritable(folder, error) from None
-    require_writable(folder / "best.json")
+    require_writable(folder / BEST)
 
 
 def _measure_progress(study: Study) -> Progress:

@@ -7,45 +7,32 @@ the lock shows immediately, without a timeout, that the command of a trial is go
 from __future__ import annotations
 
 import json
-import time
 import uuid
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import filelock
 import numpy as np
 import optuna
-from optuna.exceptions import OptunaError, StorageInternalError
-from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
-from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
 
 from chmcnn._io.files import atomic
 from chmcnn._io.strict_json import dumps
-from chmcnn.errors import ChmcnnError, FileError
-from chmcnn.search._space import Space
+from chmcnn.search._pruning import REFERENCES, Rivals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from optuna.trial import FrozenTrial, Trial
 
-    from chmcnn.search._trials import SearchSpec
+    from chmcnn.search._space import Space
 
-_DATABASE, _BEST = "study.db", "best.json"
-_LOCKS = ".locks"
+BEST, LOCKS = "best.json", ".locks"
+"""The best settings so far, and the folder of locks."""
 MAX_STARTS = 5
 """Maximum number of starts of a trial whose process is killed; it may need too much memory."""
-_TRIES = 5
-"""Number of attempts to open a database in which another machine creates tables."""
-_REFERENCES = 5
-"""Number of finished trials, with a score at the same epoch, that a trial is compared with before it is pruned."""
-_WARMUP = 20
-"""Epochs before a trial may be pruned, the paper's patience: early scores depend more on the learning rate and the
-batch size than on what is reached in the end. For six data sets the paper chose 1e-5, the slowest rate of its grid."""
 
 
 @dataclass(slots=True)
@@ -115,7 +102,7 @@ class Study:
     def find_rivals(self) -> Rivals | None:
         """Return what a worker needs to prune a trial; None if it must not, or there are too few trials."""
         finished = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        prunes = not isinstance(self.study.pruner, optuna.pruners.NopPruner) and len(finished) >= _REFERENCES
+        prunes = not isinstance(self.study.pruner, optuna.pruners.NopPruner) and len(finished) >= REFERENCES
         return Rivals(self.study.pruner, tuple(finished)) if prunes else None
 
     def trials(self) -> list[FrozenTrial]:
@@ -149,7 +136,7 @@ class Study:
         """Write the best settings so far, as ``chmcnn train --config`` takes them."""
         best = self.find_best()
         if best is not None:
-            with atomic(self.folder / _BEST) as temporary:
+            with atomic(self.folder / BEST) as temporary:
                 temporary.write_text(dumps(best.user_attrs["settings"]) + "\n", encoding="utf-8")
 
     def _count_missing(self, trials: list[FrozenTrial]) -> int:
@@ -200,151 +187,7 @@ class Study:
         return self._lock_path(trial.user_attrs.get("worker", "unknown"))
 
     def _lock_path(self, name: str) -> Path:
-        return self.folder / _LOCKS / f"{name}.lock"
-
-
-class Rivals(NamedTuple):
-    """Finished trials that a worker compares a trial with, without the database that they are in."""
-
-    pruner: optuna.pruners.BasePruner
-    finished: tuple[FrozenTrial, ...]
-
-    def compare(self) -> Callable[[int, float], bool]:
-        """Return a function that takes the number of an epoch and its score, and says whether to prune the trial."""
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        study = optuna.create_study(pruner=self.pruner, direction="maximize")  # in memory
-        study.add_trials(self.finished)
-        trial = study.ask()
-
-        def is_worse(epoch: int, score: float) -> bool:
-            trial.report(score, epoch)
-            return trial.should_prune()
-
-        return is_worse
-
-
-@contextmanager
-def explain_storage(place: str) -> Iterator[None]:
-    """Let errors of the database, such as a full disk, say where they come from and that the search resumes."""
-    try:
-        yield
-    except (SQLAlchemyError, StorageInternalError) as error:
-        cause = str(error.__cause__ or error).splitlines()[0].removesuffix(".")
-        raise ChmcnnError(
-            f"{place} cannot be read or written: {cause}. Make sure that its disk is there and has space, and run the "
-            "same command again: it resumes the search."
-        ) from None
-
-
-def is_search_folder(folder: Path) -> bool:
-    """Whether a folder holds a search."""
-    return (folder / _LOCKS).is_dir() or (folder / _DATABASE).is_file()
-
-
-@contextmanager
-def open_study(spec: SearchSpec, digest: str) -> Iterator[Study]:
-    """Open the study of a folder, or in a storage that several machines share; create it if it does not exist.
-
-    A study of something else is refused.
-    """
-    plan, folder, storage = spec.plan, spec.folder, spec.storage
-    facts = {
-        "data": digest,
-        "seed": plan.seed,
-        "space": plan.space,
-        "settings": plan.settings,
-        "sampler": plan.sampler,
-        "pruning": plan.pruning,
-    }
-    lock = folder / _LOCKS / "study.lock"
-    created = _create(lock.parent)
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space, opened = Space.of(plan.space), None
-    grid = space.grid(plan.seed) if plan.sampler == "grid" else None
-    median = optuna.pruners.MedianPruner(_REFERENCES, _WARMUP, n_min_trials=_REFERENCES)
-    pruner = median if plan.pruning else optuna.pruners.NopPruner()
-    try:
-        with _acquire(lock):
-            opened = _open_storage(folder, storage)
-            study = optuna.create_study(
-                storage=opened,
-                study_name=f"chmcnn search of {spec.title}" if storage else "search",
-                pruner=pruner,
-                direction="maximize",
-                load_if_exists=True,
-            )
-            _refuse_other(study.user_attrs.get("facts"), facts, folder, "storage" if storage else "folder")
-            study.set_user_attr("facts", facts)
-        yield Study(study, folder, space, plan.total, grid, plan.seed, plan.settings)
-    finally:
-        optuna.logging.set_verbosity(before)
-        if opened is None and created:  # other processes may hold the lock, or wait for it
-            with suppress(OSError):
-                lock.unlink()
-                lock.parent.rmdir()
-        if isinstance(opened, optuna.storages.RDBStorage):
-            opened.remove_session()
-            opened.engine.dispose()
-
-
-def _create(folder: Path) -> bool:
-    """Create a folder; return False if it exists."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise explain_unwritable(folder.parent, error) from None
-    return True
-
-
-def _acquire(lock: Path) -> AbstractContextManager[object]:
-    try:
-        return filelock.FileLock(lock).acquire()
-    except OSError as error:
-        raise explain_unwritable(lock.parent.parent, error) from None
-
-
-def explain_unwritable(folder: Path, error: OSError) -> FileError:
-    """Return the error for a folder that is not writable."""
-    return FileError(f"the folder is not writable: {error.strerror}; choose another one", folder)
-
-
-def _open_storage(folder: Path, storage: str | None) -> optuna.storages.BaseStorage:
-    try:
-        if storage is None:
-            wait = {"connect_args": {"timeout": 100}}  # seconds to wait for other processes that write
-            return optuna.storages.RDBStorage(f"sqlite:///{folder / _DATABASE}", wait)
-        if "://" in storage:
-            return _open_database(storage)
-        return optuna.storages.JournalStorage(JournalFileBackend(storage))
-    except ImportError as error:
-        driver = getattr(error.__cause__, "name", "a database driver")
-        raise ChmcnnError(f"The storage needs {driver}, which is not installed: pip install it.") from None
-    except (SQLAlchemyError, OptunaError, OSError, ValueError) as error:
-        place = "The storage" if storage else str(folder / _DATABASE)
-        reason = str(error).partition("\n")[0].removesuffix(".")
-        raise ChmcnnError(f"{place} cannot be opened: {reason}. Choose another one.") from None
-
-
-def _open_database(url: str) -> optuna.storages.RDBStorage:
-    """Open a database of several machines; another one may be creating its tables."""
-    for _ in range(_TRIES - 1):
-        try:
-            return optuna.storages.RDBStorage(url)
-        except (IntegrityError, ProgrammingError):
-            time.sleep(1)
-    return optuna.storages.RDBStorage(url)
-
-
-def _refuse_other(stored: Mapping[str, Any] | None, wanted: Mapping[str, Any], folder: Path, place: str) -> None:
-    plain = json.loads(dumps(wanted))
-    differing = [name for name in plain if stored is not None and stored.get(name) != plain[name]]
-    if differing:
-        raise FileError(
-            f"a search with other {' and '.join(differing)}; choose another {place}, or delete this one", folder
-        )
+        return self.folder / LOCKS / f"{name}.lock"
 
 
 def _collect_keys(trials: list[FrozenTrial]) -> set[str]:

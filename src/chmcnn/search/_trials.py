@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import JSONValue
     from chmcnn.comparison import Split
+    from chmcnn.search._pruning import Rivals
     from chmcnn.search._search import SearchPlan
-    from chmcnn.search._study import Rivals, Study
+    from chmcnn.search._study import Study
     from chmcnn.training import Epoch
 
     Notify = Callable[[], object]
@@ -49,7 +50,7 @@ class SearchSpec(NamedTuple):
 
     def open_study(self) -> AbstractContextManager[Study]:
         """Open the study that all processes share."""
-        from chmcnn.search._study import open_study
+        from chmcnn.search._storage import open_study
 
         rows = [self.split.train, *([] if self.split.valid is None else [self.split.valid])]
         return open_study(self, compute_digest(rows))

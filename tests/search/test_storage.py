@@ -42,12 +42,12 @@ def test_a_database_that_another_machine_is_making_is_waited_for(
         make(self, *arguments)
 
     monkeypatch.setattr(optuna.storages.RDBStorage, "__init__", clash)
-    monkeypatch.setattr("chmcnn.search._study.time.sleep", waits.append)
+    monkeypatch.setattr("chmcnn.search._storage.time.sleep", waits.append)
     plan, storage = SearchPlan({"dropout": [0.1]}, "grid", settings=FIXED), f"sqlite:///{tmp_path / 'shared.db'}"
     assert run_search(tmp_path, plan, storage=storage).trials["state"].tolist() == ["finished"]
     assert waits == [1, 1]
     waits.clear()
-    monkeypatch.setattr("chmcnn.search._study._TRIES", 2)
+    monkeypatch.setattr("chmcnn.search._storage._TRIES", 2)
     with pytest.raises(ChmcnnError, match=r"The storage cannot be opened: .*it is there"):
         run_search(tmp_path, plan, storage=storage)
 
