@@ -9,8 +9,8 @@ from tests.cli.inside import run
 from chmcnn import ModelError
 from chmcnn.cli import _row_groups
 from chmcnn.cli._answers import AnswerOptions
-from chmcnn.cli._data import TableOptions
 from chmcnn.cli._options import LoadingOptions
+from chmcnn.cli._table import TableOptions
 from chmcnn.datasets.row_groups import RowGroup
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _data, _output, _table
 from chmcnn.cli._annotations import named_options
 from chmcnn.cli._groups import Omit, expand_groups
 from chmcnn.cli._options import Invocation
@@ -33,7 +33,7 @@ def export(
     part: Annotated[
         Literal["train", "valid", "test"] | None, typer.Option(help="Part of a data set. Default: train.")
     ] = None,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     call: Annotated[Invocation, Omit("json")],
 ) -> None:
     """Write features, ids and labels to one file, and the hierarchy to another: both can be read again.

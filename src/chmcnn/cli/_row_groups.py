@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chmcnn.cli import _data, _predictions
+from chmcnn.cli import _model, _predictions, _table
 from chmcnn.cli._answers import AnswerOptions, Format
 from chmcnn.cli._options import Invocation, LoadingOptions
 from chmcnn.errors import ChmcnnError, FileError
@@ -35,7 +35,7 @@ class Request:
     """What is asked of a model."""
 
     answers: AnswerOptions
-    table: _data.TableOptions
+    table: _table.TableOptions
     loading: LoadingOptions
 
     @property
@@ -70,7 +70,7 @@ def predict_groups(
     from chmcnn._wording import count
 
     parts = _list_parts(data, folder, request.suffix)
-    classifier = _data.load_model(model, request.loading, request.answers.threshold)
+    classifier = _model.load_model(model, request.loading, request.answers.threshold)
     request.answers.find_branch(classifier.hierarchy_)
     files = _read_model(model)
     predict = (
@@ -78,7 +78,7 @@ def predict_groups(
         if executor is None
         else partial(predict_remotely, {**files, **_read_key(request)})
     )
-    columns = _data.list_needed_columns(classifier, request.table)
+    columns = _model.list_needed_columns(classifier, request.table)
     with _claim(folder, _describe(files, parts, request), force=force):
         pending = [part for part in parts if not part.target.exists()]
         with Progress(console=Console(stderr=True), disable=call.quiet) as progress:
@@ -122,7 +122,7 @@ def predict_group(model: HierarchicalClassifier, content: bytes, group: RowGroup
 
     with pa.ipc.open_stream(content) as stream:
         raw = to_raw_table(stream.read_all(), group.path, group.first_row)
-    features = _data.fit_features(model, request.table, partial(select_features, raw), str(group.path))
+    features = _model.fit_features(model, request.table, partial(select_features, raw), str(group.path))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, f"part{request.suffix}")
         _predictions.write(model, features, request.answers, target, request.suffix, first_row=group.first_row)
@@ -137,7 +137,7 @@ def predict_remotely(files: Mapping[str, bytes], content: bytes, group: RowGroup
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(part)
         key = Path(folder, _KEY) if request.loading.verify_key else None
-        model = _data.load_model(Path(folder), replace(request.loading, verify_key=key), request.answers.threshold)
+        model = _model.load_model(Path(folder), replace(request.loading, verify_key=key), request.answers.threshold)
         return predict_group(model, content, group, request)
 
 
@@ -196,7 +196,7 @@ def _describe(files: Mapping[str, Any], parts: Sequence[_Part], request: Request
     }
 
 
-def _list_changed(options: AnswerOptions | _data.TableOptions) -> dict[str, Any]:
+def _list_changed(options: AnswerOptions | _table.TableOptions) -> dict[str, Any]:
     """Return the options that are not the defaults."""
     values = {field.name: getattr(options, field.name) for field in fields(options)}
     return {field.name: values[field.name] for field in fields(options) if values[field.name] != field.default}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chmcnn.cli._data import HoldOutOptions, Parts, TableOptions
+from chmcnn.cli._data import HoldOutOptions, Parts
 from chmcnn.cli._groups import OptionGroup, flag
+from chmcnn.cli._table import TableOptions
 from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:

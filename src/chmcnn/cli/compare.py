@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from chmcnn._io import strict_json
-from chmcnn.cli import _cluster, _data, _output
+from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import OptionGroup, expand_groups
 from chmcnn.cli._options import RUNNING, Cluster, Invocation
 from chmcnn.errors import ChmcnnError
@@ -78,7 +78,7 @@ def compare(
         Path, typer.Option("--output", "-o", help="Folder of results; an unfinished comparison in it resumes.")
     ] = Path("comparison"),
     options: ComparisonOptions,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     call: Invocation,
 ) -> None:
     """Run several systems on the same data, and report which is better and whether that may be chance.
@@ -117,7 +117,7 @@ def _compare(
     data: list[str],
     output: Path,
     options: ComparisonOptions,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     executor: Executor | None,
     call: Invocation,
 ) -> None:
@@ -156,7 +156,7 @@ def _compare(
     typer.echo(f"Report:  {output / 'comparison.html'}\nFigures: {output / 'comparison.json'}")
 
 
-def _source(name: str, table: _data.TableOptions, call: Invocation) -> Source:
+def _source(name: str, table: _table.TableOptions, call: Invocation) -> Source:
     from chmcnn.comparison import Source
     from chmcnn.datasets.catalogue import EMBEDDED, catalogue
     from chmcnn.datasets.registry import locate

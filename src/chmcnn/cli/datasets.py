@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chmcnn.cli import _data
+from chmcnn.cli import _data, _table
 from chmcnn.cli._export import export
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import Invocation
@@ -108,7 +108,7 @@ def show(
     *,
     output: PictureOutput,
     files: PartFiles,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     call: Annotated[Invocation, Omit("quiet")],
 ) -> None:
     """Describe a data set, and draw its hierarchy and the sizes of its classes.
@@ -182,7 +182,7 @@ def _embedded() -> dict[str, JSONValue]:
     return {"name": data.name, **rows, **size, **shape, "files": "in package"}
 
 
-def _read(path: Path, table_options: _data.TableOptions, files: PartFiles, call: Invocation) -> _data.Parts:
+def _read(path: Path, table_options: _table.TableOptions, files: PartFiles, call: Invocation) -> _data.Parts:
     import numpy as np
 
     if files.paths():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _model, _output, _table
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import Invocation, LoadingOptions, Model, Threshold
 from chmcnn.cli._spreadsheets import Spreadsheet, check_spreadsheet, guard_formulas
@@ -71,7 +71,7 @@ def evaluate(
     *,
     output: _Output,
     measures: MeasureOptions,
-    table: Annotated[_data.TableOptions, Omit("path_separator", "text", "min_rows")],
+    table: Annotated[_table.TableOptions, Omit("path_separator", "text", "min_rows")],
     loading: LoadingOptions,
     call: Invocation,
 ) -> None:
@@ -97,8 +97,8 @@ def evaluate(
 
     output.check(".json", ".csv")
     wanted, accretion, known = find_measures(measures.metric or ()), measures.information, measures.known
-    classifier = _data.load_model(model, loading, measures.threshold)
-    X, Y = _data.read_labelled(classifier, data, table, call)
+    classifier = _model.load_model(model, loading, measures.threshold)
+    X, Y = _model.read_labelled(classifier, data, table, call)
     result = evaluation.evaluate(
         classifier,
         X,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _model, _output, _table
 from chmcnn.cli._answers import row_ids
 from chmcnn.cli._groups import OptionGroup, expand_groups
 from chmcnn.cli._options import Invocation, LoadingOptions, Model, Rows, Threshold
@@ -42,7 +42,7 @@ def explain(
     *,
     explained: _Explained,
     output: _Output,
-    table: _data.FeatureTable,
+    table: _table.FeatureTable,
     loading: LoadingOptions,
     call: Invocation,
 ) -> None:
@@ -60,8 +60,8 @@ def explain(
     from chmcnn._wording import count, make_printable
 
     output.check(".json")
-    classifier = _data.load_model(model, loading, explained.threshold)
-    features = _data.read_features(classifier, data, table, call)
+    classifier = _model.load_model(model, loading, explained.threshold)
+    features = _model.read_features(classifier, data, table, call)
     rows = explained.row or ["0"]
     positions = [_find_row(name, row_ids(features), data) for name in rows]
     selected = features.iloc[positions] if hasattr(features, "iloc") else features[positions]

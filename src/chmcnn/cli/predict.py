@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chmcnn.cli import _cluster, _data, _output, _predictions
+from chmcnn.cli import _cluster, _model, _output, _predictions, _table
 from chmcnn.cli._answers import AnswerOptions, Format
 from chmcnn.cli._groups import expand_groups
 from chmcnn.cli._options import Cluster, Invocation, LoadingOptions, Model, RowsOrFiles
@@ -65,7 +65,7 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     answers: AnswerOptions,
     output: _Output,
     cluster: Cluster = None,
-    table: _data.FeatureTable,
+    table: _table.FeatureTable,
     loading: LoadingOptions,
     call: Invocation,
 ) -> None:
@@ -107,9 +107,9 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     output.check_form(form, json=call.json)
     if answers.spreadsheet:
         check_spreadsheet(output.output)
-    classifier = _data.load_model(model, loading, answers.threshold)
+    classifier = _model.load_model(model, loading, answers.threshold)
     answers.find_branch(classifier.hierarchy_)
-    features = _data.read_features(classifier, data[0], table, call)
+    features = _model.read_features(classifier, data[0], table, call)
     if output.output is None:
         _predictions.write(classifier, features, answers, _output.find_output(), ".json" if call.json else ".csv")
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from chmcnn.cli import _cluster, _data, _output
+from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import RUNNING, Cluster, ComputeOptions, Data, Invocation
 from chmcnn.cli._settings import TrainingOptions
@@ -81,7 +81,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
     options: SearchOptions,
     hold_out: Annotated[_data.HoldOutOptions, Omit("test")],
     training: TrainingOptions,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     compute: ComputeOptions,
     call: Invocation,
 ) -> None:
@@ -130,7 +130,7 @@ def _search(  # noqa: PLR0913 -- what the command is given
     options: SearchOptions,
     hold_out: _data.HoldOutOptions,
     training: TrainingOptions,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     compute: ComputeOptions,
     executor: Executor | None,
     call: Invocation,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._workers import find_place
-from chmcnn.cli import _data, _output, _stream
+from chmcnn.cli import _data, _output, _stream, _table
 from chmcnn.cli._groups import expand_groups
 from chmcnn.cli._options import ComputeOptions, DataOrFiles, Invocation
 from chmcnn.cli._settings import TrainingOptions
@@ -30,7 +30,7 @@ def train(  # noqa: PLR0913 -- a group of options each
     output: _output.ModelOutput,
     hold_out: _data.HoldOutOptions,
     training: TrainingOptions,
-    table: _data.TableOptions,
+    table: _table.TableOptions,
     stream: _stream.StreamOptions,
     compute: ComputeOptions,
     call: Invocation,
