@@ -54,6 +54,14 @@ DataDir = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of runs at once. Default: one for each core, or for each thread of the cluster.",
+        rich_help_panel=RUNNING,
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(

@@ -13,7 +13,7 @@ import typer
 from chmcnn._io import strict_json
 from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import OptionGroup, expand_groups
-from chmcnn.cli._options import RUNNING, Cluster, Invocation
+from chmcnn.cli._options import Cluster, Invocation, Jobs
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -57,14 +57,7 @@ class ComparisonOptions(OptionGroup):
         Literal["last", "omit"],
         typer.Option(help="In average ranks, rank a missing result last, or omit its data set."),
     ] = "last"
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of runs at once. Default: one for each core, or for each thread of the cluster.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None
+    jobs: Jobs = None
     cluster: Cluster = None
 
 

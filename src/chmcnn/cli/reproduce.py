@@ -9,7 +9,7 @@ import typer
 
 from chmcnn.cli import _cluster, _output
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
-from chmcnn.cli._options import RUNNING, Cluster, Invocation
+from chmcnn.cli._options import Cluster, Invocation, Jobs
 from chmcnn.errors import ChmcnnError, DatasetError
 
 if TYPE_CHECKING:
@@ -88,14 +88,7 @@ class BenchmarkOptions(OptionGroup):
         Path | None,
         typer.Option(help="Folder with train files for data sets whose own is not available; results are marked."),
     ] = None
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of runs at once. Default: one for each core, or for each thread of the cluster.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None
+    jobs: Jobs = None
     cluster: Cluster = None
 
     def benchmark(self, datasets: str, seeds: int) -> "Benchmark":
