@@ -1,5 +1,6 @@
 """Hierarchies of classes, and labels of any form as matrices of their classes."""
 
+from chmcnn.hierarchy._best_path import follow_best_path
 from chmcnn.hierarchy._hierarchy import Hierarchy
 from chmcnn.hierarchy._labels import (
     hierarchy_from_labels,
@@ -8,7 +9,6 @@ from chmcnn.hierarchy._labels import (
     trim_path,
 )
 from chmcnn.hierarchy._matrices import Violations
-from chmcnn.hierarchy._paths import follow_best_path
 
 __all__ = [
     "Hierarchy",

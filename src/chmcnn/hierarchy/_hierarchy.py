@@ -11,7 +11,7 @@ import numpy as np
 
 from chmcnn import _wording
 from chmcnn.errors import HierarchyError
-from chmcnn.hierarchy import _edges, _graph, _json, _matrices, _titles
+from chmcnn.hierarchy import _edges, _graph, _json, _matrices, _paths, _titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -130,19 +130,7 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["01/04/02", "02"]).classes
         ('01', '01/04', '01/04/02', '02')
         """
-        if isinstance(paths, str) or not separator:
-            raise HierarchyError(
-                f"Paths are {paths!r} and the separator is {separator!r}; expected a list of paths and a separator."
-            )
-        parents: dict[str, str] = {}
-        for path in paths:
-            if not isinstance(path, str) or not all(part.strip() for part in path.split(separator)):
-                raise HierarchyError(f"Path {path!r} is not a string of non-empty parts separated by {separator!r}.")
-            child = path
-            while child and child not in parents:
-                parents[child] = child.rpartition(separator)[0]
-                child = parents[child]
-        return cls.from_edges(((parent, child) for child, parent in parents.items() if parent), classes=sorted(parents))
+        return cls.from_edges(*_paths.parse(paths, separator))
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[str]) -> Self:
@@ -154,18 +142,9 @@ class Hierarchy:
         >>> Hierarchy.from_networkx(nx.DiGraph([("animal", "dog")])).classes
         ('animal', 'dog')
         """
-        import networkx as nx
+        from chmcnn.hierarchy import _networkx
 
-        if not isinstance(graph, nx.DiGraph):
-            kind = type(graph).__name__
-            raise HierarchyError(
-                f"The graph is of type {kind}; expected a networkx.DiGraph with edges from parent to child."
-            )
-        return cls.from_edges(
-            ((edge[0], edge[1]) for edge in graph.edges()),
-            classes=_wording.sort_names(graph.nodes()),
-            titles={node: _titles.of_node(attributes) for node, attributes in graph.nodes(data=True)},
-        )
+        return cls.from_edges(*_networkx.parse(graph))
 
     @classmethod
     def from_csv(
@@ -372,14 +351,9 @@ class Hierarchy:
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Copy into a networkx graph with edges from parent to child; titles are the node attribute ``title``."""
-        import networkx as nx
+        from chmcnn.hierarchy import _networkx
 
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self.classes)
-        for name, title in self.titles.items():
-            graph.nodes[name]["title"] = title
-        graph.add_edges_from((self.classes[parent], self.classes[child]) for parent, child in self.edges.tolist())
-        return graph
+        return _networkx.to_graph(self)
 
     def to_json(self, *, titles: bool = True) -> str:
         """Return JSON text for `from_json`, with or without titles."""

@@ -52,9 +52,3 @@ def collect(titles: dict[str, str], name: str, title: str) -> None:
     """Add the title of a class; raise an error if it has another one already."""
     if title and titles.setdefault(name, title) != title:
         raise HierarchyError(f"Class {name!r} has two titles, {titles[name]!r} and {title!r}; remove one of them.")
-
-
-def of_node(attributes: Mapping[str, object]) -> str:
-    """Return the title of a node of networkx, which may be empty."""
-    texts = (attributes.get(name) for name in ("title", "name"))
-    return next((text for text in texts if isinstance(text, str)), "")
