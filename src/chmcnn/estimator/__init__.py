@@ -1,6 +1,6 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
-from chmcnn.estimator._base import HierarchicalClassifier, agree_on_seed
+from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
 from chmcnn.estimator._model_files import (
@@ -18,6 +18,7 @@ from chmcnn.estimator._predicting import Threshold
 from chmcnn.estimator._presets import PRESETS, Preset, PresetName
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
 from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
+from chmcnn.estimator._seeds import agree_on_seed
 from chmcnn.estimator._signatures import create_key, needs_password
 from chmcnn.estimator._transformer_files import load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor

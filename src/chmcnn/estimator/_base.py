@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn import metrics
@@ -18,10 +18,11 @@ from chmcnn._sparse import refuse_damaged
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, FeatureError, LabelError, ModelError
 from chmcnn.estimator._held_out import HeldOutLearner
+from chmcnn.estimator._seeds import choose_seed
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
 from chmcnn.settings import SETTINGS, check
-from chmcnn.training import Matrix, Rows, join, joined
+from chmcnn.training import Matrix, Rows, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -339,17 +340,3 @@ def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArr
             "with at least one true value."
         )
     return mask
-
-
-def choose_seed(state: int | np.random.RandomState | None) -> int:
-    """Return the seed of one training."""
-    if isinstance(state, int | np.integer):
-        if not 0 <= state < 2**32:
-            raise ChmcnnError(f"random_state is {state}; expected a number from 0 to {2**32 - 1}.")
-        return int(state)
-    return int(check_random_state(state).randint(2**31 - 1))
-
-
-def agree_on_seed(state: int | np.random.RandomState | None) -> int:
-    """Return the seed of a training that several processes do together: that of the first, if it is drawn."""
-    return choose_seed(state) if isinstance(state, int | np.integer) else join().from_first(lambda: choose_seed(state))

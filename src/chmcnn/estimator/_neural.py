@@ -21,7 +21,6 @@ from chmcnn import training
 from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
-from chmcnn.estimator._base import agree_on_seed
 from chmcnn.estimator._class_weights import weigh_classes
 from chmcnn.estimator._correction import CountedLogits, correct, delegates_to_uncounted, get_options
 from chmcnn.estimator._devices import choose_device
@@ -29,6 +28,7 @@ from chmcnn.estimator._network import NetworkBuilder
 from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
 from chmcnn.estimator._presets import find_preset
 from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
+from chmcnn.estimator._seeds import agree_on_seed
 from chmcnn.estimator._transformer_files import dump_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor, create_preprocessor
 from chmcnn.training import Batches, Matrix, Rows, load_optimizer
