@@ -62,7 +62,7 @@ def test_validation_scores_are_of_a_model_without_these_rows(kind: Any, monkeypa
 @every_member
 def test_very_many_scores_are_computed_each_time_that_they_are_read(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = fitted(kind, DATA.train.X)
-    monkeypatch.setattr(_refitted, "_CELLS_KEPT", 0)
+    monkeypatch.setattr("chmcnn.metrics.CELLS_IN_MEMORY", 0)
     again = fitted(kind, DATA.train.X)
     assert again.best_score_ == pytest.approx(kept.best_score_, abs=1e-6)
 

@@ -54,7 +54,7 @@ def test_every_kind_of_file_has_the_same_lines_written_in_blocks(
     folder: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = table(ok(*PREDICT, "--min-score", "0.3", cwd=folder))
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 12)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 12)
     file = tmp_path / f"long.{suffix}"
     done = run(*PREDICT, "--min-score", "0.3", "-o", file, cwd=folder)
     assert done.stderr == f"10 rows, {len(expected)} lines: {file}\n"

@@ -62,7 +62,7 @@ def test_many_members_are_weighted_without_the_whole_grid() -> None:
 
 
 def test_large_problems_are_judged_by_a_sample_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_weights, "_CELLS", 10 * 8)
+    monkeypatch.setattr(_weights, "_CELLS_OF_CHOICE", 10 * 8)
     assert collected(noisy(0.9)).scores.shape[1] <= 10 * 8
 
 

@@ -62,7 +62,7 @@ def test_a_score_of_0_stays_0_and_many_cells_are_calibrated_in_parts(monkeypatch
     found = learn_calibration(LABELS, SCORES, "isotonic")
     assert found.apply(torch.zeros(2)).tolist() == [0, 0]
     whole = found.apply(torch.from_numpy(SCORES))
-    monkeypatch.setattr("chmcnn.estimator._calibration._CELLS", 7)
+    monkeypatch.setattr("chmcnn.estimator._calibration._CELLS_AT_ONCE", 7)
     assert torch.equal(found.apply(torch.from_numpy(SCORES)), whole)
 
 

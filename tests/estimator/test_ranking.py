@@ -71,7 +71,7 @@ def test_the_best_classes_of_rows_in_any_form_computed_in_blocks(monkeypatch: py
         return predict(self, rows)
 
     monkeypatch.setattr(CHMCNNClassifier, "predict_proba", watched)
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 7 * 15 + 1)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 7 * 15 + 1)
     for form in (X, X.tolist()):
         sizes.clear()
         blocks = model.predict_top(form, 4)
@@ -86,7 +86,7 @@ def test_the_best_classes_of_rows_in_any_form_computed_in_blocks(monkeypatch: py
 def test_the_best_classes_of_a_dataset_and_of_a_loader(monkeypatch: pytest.MonkeyPatch) -> None:
     data = TensorDataset(torch.tensor(DATA.train.X), torch.tensor(DATA.train.Y.toarray()))
     model = CHMCNNClassifier(DATA.hierarchy, epochs=2, random_state=0).fit(data)
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 100)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 100)
     expected = model.predict_top(DATA.train.X.astype(np.float32), 3)
     assert len(expected) == len(data)
     for form in (data, DataLoader(data, batch_size=50)):
@@ -101,7 +101,7 @@ def test_the_best_classes_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = CHMCNNClassifier(preprocess=TfidfVectorizer(), epochs=3, random_state=0)
     model.fit(texts, ["toy/ball", "toy/car", "toy/car", "toy/ball"] * 10)
     whole = model.predict_top(texts[:9], 2)
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 6)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 6)
     found = model.predict_top(texts[:9], 2)
     assert [[name for name, _ in row] for row in found] == [[name for name, _ in row] for row in whole]
 

@@ -119,7 +119,7 @@ def test_blocks_and_sparse_labels_have_the_same_thresholds() -> None:
 def test_sparse_predictions_are_the_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted()
     expected = model.predict(DATA.test.X, threshold=0.3)
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 40)  # several blocks
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 40)  # several blocks
     found = model.predict(DATA.test.X, threshold=0.3, sparse_output=True)
     assert isinstance(found, sparse.csr_array)
     assert (found.dtype, found.nnz) == (expected.dtype, expected.sum())

@@ -107,7 +107,7 @@ def test_a_large_table_has_the_same_figures_but_no_interval(
 ) -> None:
     for name in ("chmcnn.metrics.CELLS_IN_MEMORY", "chmcnn.metrics.measures.CELLS_IN_MEMORY"):
         monkeypatch.setattr(name, 100)
-    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS", 60)
+    monkeypatch.setattr("chmcnn.estimator._predicting._CELLS_AT_ONCE", 60)
     monkeypatch.setattr("chmcnn._io.spool._BYTES_AT_ONCE", 300)
     large = evaluate(model, TEST.X, sparse.csr_array(TEST.Y), "test")
     assert math.isnan(large.auprc.low)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _CELLS_AT_ONCE = 1 << 22
 """Most numbers of some rows that are computed at once."""
-_CELLS_KEPT = 1 << 26
-"""Most scores of validation rows that are kept for measures, which read them several times."""
 
 
 class Learned(Protocol):
@@ -95,7 +93,7 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
     def _score_rows(self, model: Model, rows: Rows) -> ScoresLike:
         """Return blocks of coherent scores; if there are very many, they are computed each time that they are read."""
         compute = partial(self._iterate, model, rows.features)
-        return list(compute()) if len(rows) * len(self.hierarchy_) <= _CELLS_KEPT else compute
+        return list(compute()) if len(rows) * len(self.hierarchy_) <= metrics.CELLS_IN_MEMORY else compute
 
     def _iterate(self, model: Model, x: Features) -> Iterator[NDArray[np.float32]]:
         for block in self._split_features(model, x):

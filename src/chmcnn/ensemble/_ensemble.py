@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 30
 """Validation rows that weights are chosen by; with fewer, all members have the same weight."""
-_CELLS = 1 << 22
-"""Scores of one member that are computed at once where not all are kept."""
 _CHECKED_ROWS = 100
 """Training rows whose scores are checked where there are no validation rows."""
 
@@ -346,8 +344,7 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def _iterate_members(self, X: Features) -> Iterator[list[NDArray[np.float32]]]:
         """Yield the scores of all members for some rows at a time."""
-        size = max(1, _CELLS // len(self._require_hierarchy()))
-        return map(self._score_members, self._split_rows(X, size))
+        return map(self._score_members, self._split_rows(X, self._count_rows_at_once()))
 
     def _score_members(self, X: Features) -> list[NDArray[np.float32]]:
         check_is_fitted(self, "members_")

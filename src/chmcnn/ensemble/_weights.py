@@ -23,7 +23,7 @@ _STEPS, _FINE_STEPS = 5, 10
 """Weights are tried in steps of 1 / _STEPS; then 1 / _FINE_STEPS moves from one member to another."""
 _LARGEST_GRID = 5
 """Most members for which all weights are tried; with more, the search begins with the best member alone."""
-_CELLS = 1 << 27
+_CELLS_OF_CHOICE = 1 << 27
 """Most pairs of a row and a class that are looked at: those of a sample of rows, if there are more."""
 _LEAST = 0.003
 """A pair counts if it is a label, or if a member gives it this score: others hardly change the AU(PRC)."""
@@ -54,7 +54,7 @@ class Cells:
         """Return the pairs that decide about weights, from blocks (members, rows, classes) of scores."""
         rows, classes = labels.shape
         sampled = np.zeros(rows, dtype=np.bool_)
-        sampled[np.random.default_rng(seed).permutation(rows)[: max(1, _CELLS // classes)]] = True
+        sampled[np.random.default_rng(seed).permutation(rows)[: max(1, _CELLS_OF_CHOICE // classes)]] = True
         parts, start = [], 0
         for block in blocks:
             chosen = np.flatnonzero(sampled[start : start + block.shape[1]])

@@ -33,7 +33,7 @@ SCORE_GRID = np.concatenate([[0], expit(_LOGITS)]).astype(np.float32).astype(np.
 
 _ORDER = 1e-3
 """Part of the old score in a probability. It keeps the order of scores that are calibrated to the same probability."""
-_CELLS = 1 << 22
+_CELLS_AT_ONCE = 1 << 22
 """Scores that are calibrated at once: it needs some times their memory."""
 
 
@@ -72,7 +72,7 @@ def _interpolate(values: Tensor, x: NDArray[np.float64], y: NDArray[np.float64])
     if torch.compiler.is_exporting():
         return interpolate(values)
     flat = values.reshape(-1)
-    return torch.cat([interpolate(part) for part in flat.split(_CELLS)]).reshape(values.shape)
+    return torch.cat([interpolate(part) for part in flat.split(_CELLS_AT_ONCE)]).reshape(values.shape)
 
 
 def _locate(points: Tensor, values: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Threshold: TypeAlias = float | Literal["tune", "hierarchical_f", "fmax"]
 """A number, or a way to tune thresholds: see `chmcnn.CHMCNNClassifier`."""
 
-_CELLS = 1 << 22
+_CELLS_AT_ONCE = 1 << 22
 """Scores that are computed at once where not all are kept."""
 
 
@@ -74,7 +74,7 @@ class Predictor:
             yield self.uncorrected_proba(block)
 
     def _count_rows_at_once(self) -> int:
-        return max(1, _CELLS // len(self._require_hierarchy()))
+        return max(1, _CELLS_AT_ONCE // len(self._require_hierarchy()))
 
     def predict_top(
         self,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COMMON_K = (1, 3, 5, 10)
 """The k of ``precision@k`` and ``recall@k`` that results of comparisons always have."""
 CELLS_IN_MEMORY = 1 << 26
-"""Scores in blocks are put together, for what needs all at once, up to this number of cells (rows, classes)."""
+"""Most cells (rows, classes) of scores that are kept in memory, for what needs all at once or reads them often."""
 _LOSSES = ("_error", "_loss", "_distance")
 """Names of functions end like this if lower is better, as in scikit-learn."""
 
