@@ -1,7 +1,6 @@
 """What all members of ensembles are tested with."""
 
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from scipy import sparse
+from tests.changed_models import change_facts
 
 from chmcnn import ModelError, load_model
 from chmcnn.datasets.synthetic import learnable
-from chmcnn.estimator import HierarchicalClassifier, _model_files
+from chmcnn.estimator import HierarchicalClassifier
 
 DATA = learnable(rows=200, features=6, classes=12, depth=3, noise=0.3)
 SPARSE_X = sparse.csr_array(np.where(np.abs(DATA.train.X) > 1, DATA.train.X, 0))
@@ -26,8 +26,7 @@ def refused(folder: Path, change: Callable[[dict[str, Any]], None]) -> str:
     arrays = {name: array.copy() for name, array in before.items()}
     change(arrays)
     save_file(arrays, file)
-    content = json.loads(described) | {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    facts.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
+    change_facts(folder, {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()})
     with pytest.raises(ModelError, match="the model is inconsistent") as caught:
         load_model(folder)
     save_file(before, file)

@@ -99,3 +99,18 @@ def test_a_function_is_called_with_each_epoch_and_may_end_the_training() -> None
 def test_bad_options_are_told(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ChmcnnError, match=told):
         fitted(**options)
+
+
+def test_a_network_that_does_not_fit_into_memory_is_told_before_the_training() -> None:
+    with pytest.raises(
+        ChmcnnError, match=r"The weights of the network need 3,725,290,\d+ GiB, and as much again while"
+    ):
+        fitted(widths=(10**9, 10**9))
+
+
+def test_a_device_without_numbers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChmcnnError, match="device is 'meta', which is not available"):
+        fitted(device="meta")
+    fitted().save(tmp_path / "model")
+    with pytest.raises(ChmcnnError, match=r"^device is 'meta', which is not available"):
+        CHMCNNClassifier.load(tmp_path / "model", device="meta")

@@ -5,7 +5,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from tests.estimator.models import DATA, QUICK
+from tests.estimator.models import DATA, QUICK, fitted
 from tests.estimator.texts import LABELS, TABLE
 
 from chmcnn import CHMCNNClassifier
@@ -61,3 +61,12 @@ def test_a_model_of_texts_takes_tf_idf(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     (scores,) = session.run(None, {"features": raw.astype(np.float32)})
     np.testing.assert_allclose(scores, model.predict_proba(TABLE), atol=1e-4)
+
+
+def test_a_file_is_not_written_over_unless_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    file.write_text("mine")
+    with pytest.raises(ValueError, match="already exists; choose another file, or use force=True to overwrite it"):
+        fitted().to_onnx(file)
+    assert file.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
