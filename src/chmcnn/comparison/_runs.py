@@ -183,7 +183,7 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     if not isinstance(model, NeuralClassifier):
         return
     now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
-    before = asdict(Settings()) | before  # what it does not name is newer, and was as it is by default
+    before = {**asdict(Settings()), **before}  # what it does not name is newer, and was as it is by default
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
         raise FileError(
