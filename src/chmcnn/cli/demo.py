@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from chmcnn.cli import _data, _output
+from chmcnn.cli import _data
 from chmcnn.cli._groups import Omit, expand_groups
+from chmcnn.cli._model_output import REPORT, ModelFolder, ModelOutput, evaluate_test_rows
 from chmcnn.cli._options import ComputeOptions, Invocation
 
 
 @dataclass(frozen=True)
-class _Output(_output.ModelOutput):
-    output: _output.ModelFolder = Path("demo")
+class _Output(ModelOutput):
+    output: ModelFolder = Path("demo")
 
 
 @expand_groups
@@ -43,7 +44,7 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
     )
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     parts = _data.Parts.of(data)
-    evaluation = _output.evaluate_test_rows(model, parts, call)
+    evaluation = evaluate_test_rows(model, parts, call)
     truth, scores = data.test.Y.toarray(), model.predict_proba(data.test.X)
     row = digits.choose(data.hierarchy, truth, scores)
     walked, picture = model.explain(data.test.X.iloc[[row]])[0], str(output.output / "digits.png")
@@ -54,5 +55,5 @@ def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation
         return
     typer.echo(f"A test picture, and the delegate of each class:\n{walked}\n")
     output.print(model, evaluation)
-    typer.echo(f"Picture: {picture}\n\nWalk through the hierarchy in a browser: open {output.output / _output.REPORT},")
+    typer.echo(f"Picture: {picture}\n\nWalk through the hierarchy in a browser: open {output.output / REPORT},")
     typer.echo(f"or serve the model, and predict rows of your own: chmcnn serve {shlex.quote(str(output.output))}")

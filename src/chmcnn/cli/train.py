@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chmcnn._workers import find_place
-from chmcnn.cli import _data, _output, _stream, _table
+from chmcnn.cli import _data, _model_output, _stream, _table
 from chmcnn.cli._groups import expand_groups
 from chmcnn.cli._options import ComputeOptions, DataOrFiles, Invocation
 from chmcnn.cli._settings import TrainingOptions
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @expand_groups
-@_output.hold_output
+@_model_output.hold_output
 def train(  # noqa: PLR0913 -- a group of options each
     data: DataOrFiles,
     *,
-    output: _output.ModelOutput,
+    output: _model_output.ModelOutput,
     hold_out: _data.HoldOutOptions,
     training: TrainingOptions,
     table: _table.TableOptions,
@@ -101,7 +101,7 @@ def train(  # noqa: PLR0913 -- a group of options each
                 state.rmdir()  # of a training that failed before it saved a state; otherwise it is not empty, and stays
     if not is_first:
         return
-    evaluation = _output.evaluate_test_rows(model, parts, call)
+    evaluation = _model_output.evaluate_test_rows(model, parts, call)
     output.save(model, parts, evaluation, call)
     shutil.rmtree(state, ignore_errors=True)
     if not call.print_json(output.result(model, evaluation)):
