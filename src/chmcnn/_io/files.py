@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chmcnn.errors import ChmcnnError
+from chmcnn.errors import ChmcnnError, FileError
 
 if sys.platform != "win32":
     import fcntl
@@ -50,6 +50,11 @@ def require_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise _write_error(path, error) from None
+
+
+def explain_unwritable(folder: Path, error: OSError) -> FileError:
+    """Return the error for a folder that is not writable."""
+    return FileError(f"the folder is not writable: {error.strerror}; choose another one", folder)
 
 
 @contextmanager

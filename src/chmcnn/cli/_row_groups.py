@@ -208,6 +208,7 @@ def _claim(folder: Path, facts: Mapping[str, Any], *, force: bool) -> Iterator[N
     import filelock
 
     from chmcnn._io import results
+    from chmcnn._io.files import explain_unwritable
 
     known = folder / _FACTS
     if folder.is_dir() and not known.is_file() and any(path.name != _LOCK for path in folder.iterdir()):
@@ -218,7 +219,7 @@ def _claim(folder: Path, facts: Mapping[str, Any], *, force: bool) -> Iterator[N
     except filelock.Timeout:
         raise FileError("another command writes to this folder; wait for it, or choose another one", folder) from None
     except OSError as error:
-        raise FileError(f"the folder is not writable: {error.strerror}; choose another one", folder) from None
+        raise explain_unwritable(folder, error) from None
     with lock:
         before = None if force or not known.is_file() else results.read(known)
         other = [name for name in facts if before is not None and before.get(name) != facts[name]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chmcnn._io.files import require_writable
+from chmcnn._io.files import explain_unwritable, require_writable
 from chmcnn._wording import nearest
 from chmcnn.comparison._checks import refuse_small, refuse_undefined, refuse_unsendable
 from chmcnn.comparison._grid import Execution, iterate_results
@@ -174,5 +174,5 @@ def prepare(folder: Path) -> None:
     try:
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"the folder is not writable: {error.strerror}; choose another one", folder) from None
+        raise explain_unwritable(folder, error) from None
     require_writable(folder / RUNS / "run.json")

@@ -18,6 +18,7 @@ import torch
 
 from chmcnn import metrics
 from chmcnn._io import results, user_code
+from chmcnn._io.files import explain_unwritable
 from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
 from chmcnn.comparison._figures import NUMBERS, Figures, measure_system, to_plain
@@ -255,5 +256,5 @@ def _create_lock_path(path: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"the folder is not writable: {error.strerror}; choose another one", path.parent) from None
+        raise explain_unwritable(path.parent, error) from None
     return folder / f"{path.stem}.lock"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from chmcnn._io.files import require_writable
+from chmcnn._io.files import explain_unwritable, require_writable
 from chmcnn.comparison import Split
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import APPENDIX, Space
@@ -219,7 +219,7 @@ def prepare(folder: Path) -> None:
         importlib.import_module("optuna")
     except ImportError:
         raise ChmcnnError('The search needs optuna: pip install "chmcnn[search]".') from None
-    from chmcnn.search._storage import explain_unwritable, is_search_folder
+    from chmcnn.search._storage import is_search_folder
     from chmcnn.search._study import BEST
 
     if folder.is_dir() and any(folder.iterdir()) and not is_search_folder(folder):

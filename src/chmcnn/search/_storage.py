@@ -13,6 +13,7 @@ from optuna.exceptions import OptunaError, StorageInternalError
 from optuna.storages.journal import JournalFileBackend
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
 
+from chmcnn._io.files import explain_unwritable
 from chmcnn._io.strict_json import dumps
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._pruning import create_pruner
@@ -110,11 +111,6 @@ def _acquire(lock: Path) -> AbstractContextManager[object]:
         return filelock.FileLock(lock).acquire()
     except OSError as error:
         raise explain_unwritable(lock.parent.parent, error) from None
-
-
-def explain_unwritable(folder: Path, error: OSError) -> FileError:
-    """Return the error for a folder that is not writable."""
-    return FileError(f"the folder is not writable: {error.strerror}; choose another one", folder)
 
 
 def _open_storage(folder: Path, storage: str | None) -> optuna.storages.BaseStorage:
