@@ -45,7 +45,7 @@ SETUPS = {
     "proteins": Setup(
         Proteins().draw,
         options={"validation": 0.05},
-        network={"validation_sample": 2000, "epochs": 3, "refit": False},
+        network={"validation_sample": 2000, "epochs": 6, "refit": False},
         linear=False,
     ),
 }

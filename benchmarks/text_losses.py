@@ -81,3 +81,21 @@ class DelegatesNegatives(CHMCNNClassifier):
             return functional.binary_cross_entropy_with_logits(judged, y.to(logits.dtype))
 
         return compute
+
+
+def count_delegated(weight: float) -> type[CHMCNNClassifier]:
+    """Return C-HMCNN with a weight on classes that delegate: with 0, each output counts at most once in a row."""
+
+    class Counted(CHMCNNClassifier):
+        def _create_loss(self, _labels: csr_array | None) -> Loss:
+            constraint = MaxConstraint(self.learned_.hierarchy, validate=False)
+
+            def compute(logits: Tensor, y: Tensor) -> Tensor:
+                truth, least = y.bool(), torch.finfo(logits.dtype).min
+                judged = torch.where(truth, constraint(logits.masked_fill(~truth, least)), constraint(logits))
+                weights = torch.where(judged == logits, 1.0, weight)
+                return functional.binary_cross_entropy_with_logits(judged, y.to(logits.dtype), weights)
+
+            return compute
+
+    return Counted

@@ -6,6 +6,7 @@ the preset for sparse features with other settings on rows that are test rows of
 """
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.measure import RESULTS, write
 from benchmarks.neighbours import create_neighbours
-from benchmarks.text_losses import DelegatesNegatives, add_inner, begin_with_plain, mix
+from benchmarks.text_losses import DelegatesNegatives, add_inner, begin_with_plain, count_delegated, mix
 from benchmarks.text_problems import PROBLEMS, TextProblem, load
 from chmcnn import metrics
 from chmcnn.baselines import system
@@ -63,6 +64,8 @@ LOSSES: dict[str, Candidate] = {
     "plain BCE of inner classes added, weight 0.1": (add_inner(0.1), {}),
     "plain BCE of inner classes added, weight 0.3": (add_inner(0.3), {}),
     "negatives delegate, positives do not": (DelegatesNegatives, {}),
+    "each output counts once in a row": (count_delegated(0.0), {}),
+    "classes that delegate count 0.3": (count_delegated(0.3), {}),
     "plain BCE in the first two thirds, weights averaged over an epoch": (begin_with_plain(2 / 3), {"averaging": 1}),
 }
 """Other losses of the same network, which ``choose`` compares as well."""
@@ -178,23 +181,24 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Run what has no result file: ``choose`` or the comparison, on all problems or on those that are named."""
+    """Run what has no result file: ``choose`` or the comparison, for all problems and candidates or those named."""
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
         if "choose" in words:
-            _choose_all(problem)
+            _choose(problem, [name for name in words if name in ALL_CANDIDATES] or list(ALL_CANDIDATES))
             continue
         for seed in SEEDS:
             _run(FOLDER / f"{name}-{seed}.json", partial(compare, problem, seed))
 
 
-def _choose_all(problem: TextProblem) -> None:
+def _choose(problem: TextProblem, candidates: list[str]) -> None:
     for seed in CHOICE_SEEDS:
         rows = cache(partial(_read_rows, problem, *split_for_choice(len(problem.texts), seed)))
-        for number, candidate in enumerate(ALL_CANDIDATES):
-            path = FOLDER / f"choose-{problem.name}-{number}-{seed}.json"
+        for candidate in candidates:
+            name = re.sub(r"\W+", "_", candidate)
+            path = FOLDER / f"choose-{problem.name}-{name}-{seed}.json"
             _run(path, partial(choose, problem, rows, candidate, seed))
 
 
