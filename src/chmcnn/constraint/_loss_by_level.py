@@ -45,10 +45,11 @@ class Memory:
 
     def __init__(self, rows: int, classes: int, inner: int) -> None:
         self.shape = rows, classes, inner
-        self.weights, self.losses = np.empty((2, rows, classes), np.float32)
-        self.ordered = self.losses.view(np.int32)
+        self.weights = np.empty((rows, classes), np.float32)
+        self.ordered = self.weights.view(np.int32)
         keys = np.empty((classes + inner, rows), np.int64)
         self.own, self.lowest = keys[:classes], keys[classes:]
+        self.losses = self.own.view(np.float32).reshape(-1)[: rows * classes].reshape(rows, classes)
         self.comparable = torch.from_numpy(keys.view(np.float64))
 
     @staticmethod
