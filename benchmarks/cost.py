@@ -18,7 +18,7 @@ from tests import dense
 from torch import Tensor
 
 from benchmarks import shapes
-from benchmarks.measure import save, seconds
+from benchmarks.measure import save, seconds, seconds_in_pairs
 from chmcnn import Hierarchy
 from chmcnn.constraint import _delegates, max_constraint
 from chmcnn.experiments._memory import peak_bytes
@@ -58,22 +58,28 @@ def main() -> None:
 
 
 def compare(calls: dict[str, Call]) -> list[dict[str, Any]]:
-    """Time and peak memory of each call, and its time relative to plain BCE: the median over pairs of the same round.
+    """Time and peak memory of each call, and its time relative to plain BCE, in pairs with it.
 
     The dense formula runs last, because it would slow down the others.
     """
     slow = {system: call for system, call in calls.items() if system in DENSE}
     fast = {system: call for system, call in calls.items() if system not in slow}
-    times = seconds(fast, rounds=ROUNDS, clock=time.process_time)
-    times |= seconds(slow, rounds=3, warm_up=1, clock=time.process_time)
-    rows: list[dict[str, Any]] = []
-    for system, call in calls.items():
-        row = {"system": system, "milliseconds": statistics.median(times[system]) * 1e3}
-        if PLAIN in fast and system in fast:
-            pairs = zip(times[system], times[PLAIN], strict=True)
-            row["times_plain"] = statistics.median(ours / plain for ours, plain in pairs)
-        rows.append(row | {"peak_mib": peak_bytes(call) / 2**20})
-    return rows
+    rows = _compare_with_plain(fast) if PLAIN in fast else _time(fast, ROUNDS)
+    rows |= _time(slow, 3, warm_up=1)
+    return [rows[system] | {"peak_mib": peak_bytes(call) / 2**20} for system, call in calls.items()]
+
+
+def _compare_with_plain(calls: dict[str, Call]) -> dict[str, dict[str, Any]]:
+    times = seconds_in_pairs(calls, PLAIN, rounds=ROUNDS, clock=time.process_time)
+    return {
+        system: {"system": system, "milliseconds": median * 1e3, "times_plain": ratio}
+        for system, (median, ratio) in times.items()
+    }
+
+
+def _time(calls: dict[str, Call], rounds: int, *, warm_up: int = 5) -> dict[str, dict[str, Any]]:
+    times = seconds(calls, rounds=rounds, warm_up=warm_up, clock=time.process_time)
+    return {system: {"system": system, "milliseconds": statistics.median(each) * 1e3} for system, each in times.items()}
 
 
 def layer(hierarchy: Hierarchy, batch: int) -> dict[str, Call]:

@@ -3,7 +3,6 @@
 python -m benchmarks.loss_ways
 """
 
-import statistics
 import time
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +16,7 @@ from torch import Tensor
 
 from benchmarks import shapes
 from benchmarks.cost import BATCHES, PLAIN, ROUNDS
-from benchmarks.measure import save, seconds
+from benchmarks.measure import save, seconds_in_pairs
 from chmcnn import Hierarchy
 from chmcnn.constraint import _delegates, _functions
 from chmcnn.constraint._loss_by_level import Memory
@@ -41,9 +40,9 @@ def main() -> None:
     hierarchy, origin = shapes.load("GO")
     rows: list[dict[str, Any]] = []
     for batch in BATCHES:
-        times = seconds(calls(hierarchy, batch), rounds=ROUNDS, clock=time.process_time)
+        times = seconds_in_pairs(calls(hierarchy, batch), PLAIN, rounds=ROUNDS, clock=time.process_time)
         for way in CHANGES:
-            ratio = statistics.median(ours / plain for ours, plain in zip(times[way], times[PLAIN], strict=True))
+            _, ratio = times[way]
             rows.append({"origin": origin, "batch": batch, "way": way, "times_plain": ratio})
             print(f"{batch:5} {way:50} {ratio:6.2f}", flush=True)
     print(save("loss_ways", "python -m benchmarks.loss_ways", rows))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chmcnn import Hierarchy
-from chmcnn.constraint import _steps
+from chmcnn.constraint import _steps, mc_loss
 from chmcnn.constraint._delegates import highest_scores_by_level
 from chmcnn.constraint._indexed import IndexedHierarchy
 from chmcnn.datasets.synthetic import random_hierarchy
@@ -27,11 +27,29 @@ def test_steps_of_any_length_complete_all_classes(monkeypatch: pytest.MonkeyPatc
     assert sorted(ascent.inner) == indexed.inner.tolist() == ascent.has_children.nonzero()[0].tolist()
 
 
-def test_a_long_chain_takes_few_steps() -> None:
+def test_a_long_chain_takes_one_step() -> None:
     names = [f"{depth:03}" for depth in range(400)]
     indexed = IndexedHierarchy(Hierarchy.from_edges(pairwise(names)))
     assert len(indexed.level_sizes) == 399
-    assert len(_steps.find_ascent(indexed).steps) == 2
+    assert len(_steps.find_ascent(indexed).steps) == 1
+
+
+def test_the_lowest_base_key_is_that_of_the_least_deep_class_then_of_the_first() -> None:
+    indexed = IndexedHierarchy(random_hierarchy(200, edges=320, depth=8))
+    ascent = _steps.find_ascent(indexed)
+    assert torch.equal(ascent.base_keys.argsort(descending=True), indexed.class_by_rank)
+    assert torch.equal(ascent.base_keys & ascent.class_mask, torch.arange(200))
+
+
+def test_the_loss_is_the_same_where_base_keys_have_too_many_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chmcnn.constraint._delegates._kernel", None)
+    hierarchy = random_hierarchy(20, depth=3)
+    logits, y = torch.randn(2, 20), torch.zeros(2, 20)
+    expected = mc_loss(logits, y, IndexedHierarchy(hierarchy))
+    monkeypatch.setattr(_steps, "SCORE_SHIFT", 2)
+    indexed = IndexedHierarchy(hierarchy)
+    torch.testing.assert_close(mc_loss(logits, y, indexed), expected)
+    assert not _steps.find_ascent(indexed).fits
 
 
 def test_a_loss_can_be_copied_after_its_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,3 @@ INFINITY = 0x7F800000
 
 OFFSET = (1 << (LABEL_SHIFT - 1)) + (1 << (LABEL_SHIFT + 1))
 """Makes every key positive and, read as a float64, a normal number: neither NaN nor flushed to zero."""
-
-FIRST_POSITIVE = (1 << (LABEL_SHIFT - 1)) + OFFSET
-"""Larger than every key with label 0 and a finite score, smaller than every one with label 1."""

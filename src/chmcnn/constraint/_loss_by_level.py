@@ -1,12 +1,13 @@
 """Loss and gradient together, for logits on the CPU, where numba is not installed: operators of torch and numpy.
 
 The same three steps as in `_loss_kernel`, for blocks of rows: the packed keys go up level by level, the weights of the
-classes move to their delegates, and the cross-entropy has these weights.
+classes move to their delegates, and the cross-entropy has these weights. The keys are those of `Ascent`: the lowest one
+is that of the delegate, and its low bits are the delegate's position.
 
 Most of the time is that of moving data. So a block is small enough for the cache of a processor, what is not needed any
 more is overwritten, and all but the gradient is computed in memory that is kept: the system clears each page of new
-memory. Calls of numpy cost less than those of torch, and so does its ``take``; torch has the faster exponential and
-logarithm, and a product with a sparse matrix that takes maxima instead of sums.
+memory. Calls of numpy cost less than those of torch; torch has the faster exponential and logarithm, and a product with
+a sparse matrix that takes minima instead of sums.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from chmcnn.constraint._keys import FIRST_POSITIVE, LABEL_SHIFT, RANK_MASK, SCORE_SHIFT
-from chmcnn.constraint._steps import find_ascent
+from chmcnn.constraint._keys import LABEL_SHIFT, OFFSET, SCORE_SHIFT
+from chmcnn.constraint._steps import Ascent, find_ascent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +34,10 @@ _CELLS = 1 << 18
 """Cells of a block, whose memory is some megabytes."""
 _KEPT = 1 << 20
 """Cells of the largest block whose memory is kept."""
+_CLASSES_AT_ONCE = 8192
+"""Losses that are added up as float32 numbers."""
+_FIRST_NEGATIVE = OFFSET - (1 << (LABEL_SHIFT - 1))
+"""Smaller than every key with label 0 and a finite score, larger than every one with label 1."""
 
 
 class Memory:
@@ -39,14 +45,12 @@ class Memory:
 
     def __init__(self, rows: int, classes: int, inner: int) -> None:
         self.shape = rows, classes, inner
-        self.bits = np.empty((rows, classes), np.int32)
+        self.weights = np.empty((rows, classes), np.float32)
+        self.ordered = self.weights.view(np.int32)
         keys = np.empty((classes + inner, rows), np.int64)
-        self.own, self.highest = keys[:classes], keys[classes:]
+        self.own, self.lowest = keys[:classes], keys[classes:]
+        self.losses = self.own.view(np.float32).reshape(-1)[: rows * classes].reshape(rows, classes)
         self.comparable = torch.from_numpy(keys.view(np.float64))
-        self.delegates = self.own[:inner]
-        self.losses = torch.from_numpy(self.own.view(np.float32).reshape(-1)[: self.bits.size].reshape(rows, classes))
-        self.exponentials = torch.from_numpy(self.bits.view(np.float32))
-        self.weights = torch.empty(rows, classes)
 
     @staticmethod
     def of(rows: int, classes: int, inner: int) -> Memory:
@@ -78,9 +82,12 @@ _known: WeakKeyDictionary[IndexedHierarchy, Weights] = WeakKeyDictionary()
 def loss_by_level(
     logits: Tensor, labels: Tensor, weights: Tensor, hierarchy: IndexedHierarchy, factor: float
 ) -> tuple[float, Tensor]:
-    """Return the loss of all rows, NaN if logits or labels are not valid, and its gradient, both times ``factor``."""
-    gradient, flags = torch.empty_like(logits), labels.bool()
-    if not math.isfinite(logits.sum()) or (flags is not labels and not torch.equal(flags.to(labels.dtype), labels)):
+    """Return the loss of all rows and its gradient, both times ``factor``.
+
+    The loss is NaN if logits or labels are not valid, logits are beyond 1e15, or the keys of the hierarchy do not fit.
+    """
+    gradient, flags, ascent = torch.empty_like(logits), labels.bool(), find_ascent(hierarchy)
+    if not ascent.fits or (flags is not labels and not torch.equal(flags.to(labels.dtype), labels)):
         return math.nan, gradient
     values, is_positive, slopes = (
         tensor.detach().numpy().reshape(-1, tensor.shape[-1]) for tensor in (logits, flags, gradient)
@@ -89,7 +96,7 @@ def loss_by_level(
     size = -(-len(values) // count)
     blocks = [slice(start, start + size) for start in range(0, len(values), size)]
     split = _split(weights, factor, hierarchy)
-    losses = [_fill_block(values[rows], is_positive[rows], slopes[rows], split, hierarchy) for rows in blocks]
+    losses = [_fill_block(values[rows], is_positive[rows], slopes[rows], split, ascent) for rows in blocks]
     return sum(losses), gradient
 
 
@@ -112,62 +119,71 @@ def _fill_block(
     labels: NDArray[np.bool_],
     gradient: NDArray[np.float32],
     weights: Weights,
-    hierarchy: IndexedHierarchy,
+    ascent: Ascent,
 ) -> float:
-    """Fill the gradient of some rows, and return their loss, NaN if their labels are not closed."""
-    memory = Memory.of(len(logits), logits.shape[1], len(hierarchy.inner))
+    """Fill the gradient of some rows, and return their loss, NaN if logits or labels are not valid."""
+    memory = Memory.of(len(logits), logits.shape[1], len(ascent.inner))
     positive = np.flatnonzero(labels)  # few: almost all labels are 0
-    np.subtract(np.float32(0), logits, out=gradient)  # without negative zeros
-    rows, columns = np.divmod(positive, logits.shape[1])
-    _pack(gradient, (columns, rows), hierarchy, memory)
-    _pass_up(hierarchy, memory)
-    has_children = find_ascent(hierarchy).has_children
-    if np.count_nonzero(memory.highest >= FIRST_POSITIVE) > np.count_nonzero(has_children[columns]):
+    np.add(logits, np.float32(0), out=gradient)  # without negative zeros
+    if not math.isfinite(_dot(gradient, gradient)):
         return math.nan
-    _spread(weights, hierarchy, memory)
+    rows, columns = np.divmod(positive, logits.shape[1])
+    _pack(gradient, (columns, rows), ascent, memory)
+    _pass_up(ascent, memory)
+    if np.count_nonzero(memory.lowest < _FIRST_NEGATIVE) > np.count_nonzero(ascent.has_children[columns]):
+        return math.nan
+    _spread(weights, ascent, memory)
     return _fill_gradient(gradient, positive, memory)
 
 
+def _dot(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    """Return the sum of the products of two (rows, classes) arrays."""
+    parts = (slice(start, start + _CLASSES_AT_ONCE) for start in range(0, one.shape[1], _CLASSES_AT_ONCE))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(sum(np.vecdot(one[:, part], other[:, part]).sum(dtype=np.float64) for part in parts))
+
+
 def _pack(
-    negative: NDArray[np.float32],
+    logits: NDArray[np.float32],
     positive: tuple[NDArray[np.int64], NDArray[np.int64]],
-    hierarchy: IndexedHierarchy,
+    ascent: Ascent,
     memory: Memory,
 ) -> None:
-    """Fill the keys (classes, rows) of `chmcnn.constraint._delegates`, for negative finite logits without -0."""
-    bits = negative.view(np.int32)
-    np.right_shift(bits, 31, out=memory.bits)
-    memory.bits &= 0x7FFFFFFF
-    memory.bits ^= bits
-    np.copyto(memory.own, memory.bits.T)
+    """Fill the keys (classes, rows), for finite logits without -0."""
+    bits = logits.view(np.int32)
+    np.right_shift(bits, 31, out=memory.ordered)
+    memory.ordered &= 0x7FFFFFFF
+    memory.ordered ^= bits
+    np.copyto(memory.own, memory.ordered.T)
     keys = torch.from_numpy(memory.own)
-    torch.sub(hierarchy.base_keys[:, None], keys, alpha=1 << SCORE_SHIFT, out=keys)
-    memory.own[positive] += 1 << LABEL_SHIFT
+    torch.sub(ascent.base_keys[:, None], keys, alpha=1 << SCORE_SHIFT, out=keys)
+    memory.own[positive] -= 1 << LABEL_SHIFT
 
 
-def _pass_up(hierarchy: IndexedHierarchy, memory: Memory) -> None:
-    """Find the highest key among each class with children and its descendants."""
-    highest = memory.highest.view(np.float64)
-    for part, matrix in find_ascent(hierarchy).steps:
-        highest[part] = torch.sparse.mm(matrix, memory.comparable, "amax").numpy()
+def _pass_up(ascent: Ascent, memory: Memory) -> None:
+    """Find the lowest key among each class with children and its descendants."""
+    lowest = memory.lowest.view(np.float64)
+    for part, matrix in ascent.steps:
+        lowest[part] = torch.sparse.mm(matrix, memory.comparable, "amin").numpy()
 
 
-def _spread(weights: Weights, hierarchy: IndexedHierarchy, memory: Memory) -> None:
+def _spread(weights: Weights, ascent: Ascent, memory: Memory) -> None:
     """Fill the weights (rows, classes), where those of classes with children are with their delegates."""
-    ranks = np.bitwise_and(memory.highest, RANK_MASK, out=memory.highest)
-    hierarchy.arrays["class_by_rank"].take(ranks, out=memory.delegates, mode="clip")  # any other mode makes a copy
-    memory.weights.numpy()[:] = weights.staying
-    delegates = torch.from_numpy(memory.delegates).t()
-    memory.weights.scatter_add_(1, delegates, torch.from_numpy(weights.moving).expand(delegates.shape))
+    memory.weights[:] = weights.staying
+    memory.lowest &= ascent.class_mask
+    delegates = torch.from_numpy(memory.lowest).t()
+    moving = torch.from_numpy(weights.moving).expand(delegates.shape)
+    torch.from_numpy(memory.weights).scatter_add_(1, delegates, moving)
 
 
 def _fill_gradient(gradient: NDArray[np.float32], positive: NDArray[np.int64], memory: Memory) -> float:
-    """Turn negative logits into the gradient of the weighted cross-entropy, and return its sum."""
-    losses, exponentials, weights = memory.losses, memory.exponentials, memory.weights
-    gradient.reshape(-1)[positive] *= -1
-    margins = torch.from_numpy(gradient)  # how far each logit is on the right side
-    torch.ops.aten.log_sigmoid_forward.output(margins, output=losses, buffer=exponentials)
-    loss = losses.mul_(weights).sum()
-    weights.numpy().reshape(-1)[positive] *= -1
-    torch.ops.aten.log_sigmoid_backward.grad_input(weights, margins, exponentials, grad_input=margins)
-    return -float(loss)
+    """Turn logits into the gradient of the weighted cross-entropy, and return its sum."""
+    wrong, losses = torch.from_numpy(gradient), torch.from_numpy(memory.losses)
+    gradient.reshape(-1)[positive] *= -1  # how far each logit is on the wrong side
+    torch.exp(wrong, out=losses).log1p_()
+    loss = _dot(memory.losses, memory.weights)
+    if not math.isfinite(loss):  # an exponential is infinite
+        loss = _dot(F.softplus(wrong).numpy(), memory.weights)
+    memory.weights.reshape(-1)[positive] *= -1
+    wrong.sigmoid_().mul_(torch.from_numpy(memory.weights))
+    return loss
