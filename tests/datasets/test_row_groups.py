@@ -58,13 +58,10 @@ def test_sparse_features_have_the_same_number_in_all_groups(tmp_path: Path) -> N
     rows = RowGroups([tmp_path], NUMBERS, window=2)
     assert rows.features == 7
     np.testing.assert_array_equal(join(rows), read_table(tmp_path, NUMBERS).X.toarray())
-    nothing = {
-        "indices": pa.array([[], None], pa.list_(pa.int32())),
-        "values": pa.array([[], None], pa.list_(pa.float64())),
-    }
-    nothing["labels"] = [["3"]] * 2
+    kinds = {"indices": pa.int32(), "values": pa.float64(), "labels": pa.string()}
+    nothing = pa.table({name: pa.array([[], None], pa.list_(kind)) for name, kind in kinds.items()})
     for statistics in (True, False):
-        parquet.write_table(pa.table(nothing), tmp_path / "0.parquet", write_statistics=statistics)
+        parquet.write_table(nothing, tmp_path / "0.parquet", write_statistics=statistics)
         assert RowGroups([tmp_path / "0.parquet"], NUMBERS).features == 1
 
 

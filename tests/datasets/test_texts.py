@@ -79,9 +79,8 @@ def test_counts_choose_and_weigh_the_terms_of_scikit_learn(most: int, monkeypatc
     monkeypatch.setattr("chmcnn.datasets.texts._MOST_TERMS", most)
     random = np.random.default_rng(0)
     texts = [" ".join(f"w{word}" for word in random.zipf(1.5, 12) % 1000) for _ in range(200)]
-    theirs = TfidfVectorizer(
-        ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32, min_df=2, max_features=most, token_pattern=r"\b\w+\b"
-    ).fit(texts)
+    options = {"sublinear_tf": True, "dtype": np.float32, "token_pattern": r"\b\w+\b"}
+    theirs = TfidfVectorizer(ngram_range=(1, 2), min_df=2, max_features=most, **options).fit(texts)
     counts = TermCounts(most=5000)
     for start in range(0, 200, 30):
         counts.add(texts[start : start + 30])

@@ -79,9 +79,9 @@ class RowGroups:
     separator: str = ";"
     path_separator: str = "/"
     id_column: str | None = None
+    window: int = WINDOW
     categorical: Sequence[str] = ()
     text: Sequence[str] = ()
-    window: int = WINDOW
     files: tuple[Path, ...] = field(init=False)
     groups: tuple[RowGroup, ...] = field(init=False)
     named: NamedColumns = field(init=False)  # all columns of strings
@@ -95,12 +95,15 @@ class RowGroups:
         schema, groups = open_groups(files)
         named = NamedColumns(self.categorical, self.text)
         named.check(RawTable(files[0], pd.DataFrame(columns=schema.names)))
-        for name, value in (("files", files), ("groups", groups), ("named", named), ("features", None)):
-            object.__setattr__(self, name, value)
+        self._set(files=files, groups=groups)
         if has_entries(schema):
-            object.__setattr__(self, "features", count_features(groups, self.window))
+            self._set(named=named, features=count_features(groups, self.window))
         else:
-            object.__setattr__(self, "named", self._name_strings(schema))
+            self._set(named=self._name_strings(schema), features=None)
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         """Return the number of rows."""
