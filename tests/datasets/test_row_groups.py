@@ -51,6 +51,15 @@ def test_columns_that_are_named_wrongly_are_told(tmp_path: Path, options: dict[s
         RowGroups([write_texts(tmp_path / "my.parquet")], TREE, **options)
 
 
+def test_columns_may_have_another_order_in_each_file(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a.b": [1.0, 2.0], "a": ["x", "y"], "labels": "a"})
+    table.to_parquet(tmp_path / "0.parquet")
+    table[["labels", "a", "a.b"]].to_parquet(tmp_path / "1.parquet")
+    rows = RowGroups([tmp_path], TREE)
+    for group in rows.groups:
+        assert [[*found.X.columns] for _, found in rows.read(group)] == [["a.b", "a"]]
+
+
 def test_sparse_features_have_the_same_number_in_all_groups(tmp_path: Path) -> None:
     write_lists(tmp_path / "0.parquet")
     content = {"indices": [[6], [1]], "values": [[1.0], [2.0]], "labels": [["3"], ["1"]]}

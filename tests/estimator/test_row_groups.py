@@ -16,7 +16,7 @@ from tests.estimator.texts import LABELS, TABLE
 from chmcnn import CHMCNNClassifier, ChmcnnError, FileError, Hierarchy, load_model
 from chmcnn.datasets import Preprocessor, RowGroups, read_table
 from chmcnn.datasets.one_pass import OnePass
-from chmcnn.estimator._row_groups import WindowedRows
+from chmcnn.estimator._row_groups import WindowedRows, learn_preprocessing
 from chmcnn.nn import SparseMLP
 from chmcnn.training import Rows
 
@@ -167,6 +167,18 @@ def test_features_are_those_of_a_table_in_memory(tmp_path: Path) -> None:
     assert streamed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
     expected = whole.transform(table.X).toarray()
     np.testing.assert_allclose(streamed.transform(table.X).toarray(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "columns", [{"size": [1.0, 2.0, 9.0]}, {"indices": [[0], [0], [0]], "values": [[1.0], [2.0], [9.0]]}]
+)
+def test_a_window_whose_rows_are_all_held_out_teaches_nothing(tmp_path: Path, columns: dict[str, Any]) -> None:
+    parquet.write_table(pa.table({**columns, "labels": ["dog"] * 3}), tmp_path / "my.parquet")
+    rows = RowGroups([tmp_path], TREE, window=1)
+    fitted, table = learn_preprocessing(rows, {rows.groups[0]: np.array([False, False, True])}, Preprocessor())
+    assert fitted.means_.tolist() == [1.5]
+    assert table is not None
+    assert np.asarray(fitted.transform(table.X).sum()) > 5  # by the scale of the others
 
 
 def test_an_interrupted_training_resumes(tmp_path: Path, files: list[Path]) -> None:

@@ -245,14 +245,13 @@ def _narrow(table: NDArray[np.float64] | None) -> sparse.csr_array:
 
 def add_up(matrix: NDArray[np.float64] | sparse.csr_array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the sums of the columns, and the number of values in each, both without missing values."""
-    sums: NDArray[np.float64]
     with np.errstate(over="ignore", invalid="ignore"):  # `compute_means` refuses what overflows
         if sparse.issparse(matrix):
             sums = np.asarray(leave_out_missing(matrix).sum(axis=0)).ravel()
             missing = np.bincount(matrix.indices[np.isnan(matrix.data)], minlength=matrix.shape[1])
         else:
             sums, missing = np.nansum(matrix, axis=0), np.isnan(matrix).sum(axis=0)
-    return sums, matrix.shape[0] - missing
+    return sums.astype(np.float64), matrix.shape[0] - missing
 
 
 def compute_means(

@@ -84,6 +84,7 @@ class RowGroups:
     text: Sequence[str] = ()
     files: tuple[Path, ...] = field(init=False)
     groups: tuple[RowGroup, ...] = field(init=False)
+    columns: tuple[str, ...] = field(init=False)  # in the order of the first file
     named: NamedColumns = field(init=False)  # all columns of strings
     features: int | None = field(init=False)  # the number of sparse ones; None for columns
 
@@ -95,7 +96,7 @@ class RowGroups:
         schema, groups = open_groups(files)
         named = NamedColumns(self.categorical, self.text)
         named.check(RawTable(files[0], pd.DataFrame(columns=schema.names)))
-        self._set(files=files, groups=groups)
+        self._set(files=files, groups=groups, columns=tuple(schema.names))
         if has_entries(schema):
             self._set(named=named, features=count_features(groups, self.window))
         else:
@@ -133,7 +134,8 @@ class RowGroups:
 
     def _read_batches(self, group: RowGroup, columns: Sequence[str] | None = None) -> Iterator[Any]:
         with open_parquet(group.path, f"row group {group.number + 1}") as file:
-            yield from file.iter_batches(self.window, row_groups=[group.number], columns=columns)
+            for batch in file.iter_batches(self.window, row_groups=[group.number], columns=columns):
+                yield batch.select(columns or self.columns)
 
     def _name_strings(self, schema: Any) -> NamedColumns:  # noqa: ANN401 -- pyarrow has no types
         """Return the kinds of all columns of strings: as the user names them, or else by their first cells."""

@@ -17,7 +17,7 @@ from chmcnn.errors import ChmcnnError
 from chmcnn.training import ALONE, Ranks, Rows, RowSource, join_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
     from torch import Tensor
@@ -70,7 +70,7 @@ class WindowedRows(RowSource):
         """Yield windows, each with the order of its rows; what is left of the last batch goes to the next window."""
         parts: list[Rows] = []
         held = 0
-        for table in self._read(order):
+        for table in _read_training_rows(self.rows, self.held_out, order.tolist()):
             parts.append(self.prepare(table))
             held += len(table)
             if held >= self.rows.window:
@@ -81,14 +81,17 @@ class WindowedRows(RowSource):
         if held:
             yield join_rows(parts), random.permutation(held)
 
-    def _read(self, order: NDArray[np.int64]) -> Iterator[Table]:
-        """Yield the training rows of the groups, in an order."""
-        for number in order.tolist():
-            group = self.rows.groups[number]
-            for place, table in self.rows.read(group):
-                kept = np.flatnonzero(~self.held_out[group][place])
-                if len(kept):
-                    yield table.take(kept)
+
+def _read_training_rows(
+    rows: RowGroups, held_out: dict[RowGroup, NDArray[np.bool_]], order: Iterable[int]
+) -> Iterator[Table]:
+    """Yield the rows of some groups that are not held out."""
+    for number in order:
+        group = rows.groups[number]
+        for place, table in rows.read(group):
+            kept = np.flatnonzero(~held_out[group][place])
+            if len(kept):
+                yield table.take(kept)
 
 
 def learn_preprocessing(
@@ -99,26 +102,20 @@ def learn_preprocessing(
         raise ChmcnnError("preprocess= is a transformer, which files cannot be streamed through: use True or False.")
     learner = OnePass() if rows.features is None else SparsePasses(rows.features)
     kept = []
-    for mask, table in _read_all(rows, held_out):
-        learner.add(table.X[~mask])
-        if mask.any():
-            kept.append(table.take(np.flatnonzero(mask)))
+    for group in rows.groups:
+        for place, table in rows.read(group):
+            mask = held_out[group][place]
+            if not mask.all():
+                learner.add(table.X[~mask])
+            if mask.any():
+                kept.append(table.take(np.flatnonzero(mask)))
     if isinstance(learner, SparsePasses) and preprocessor.standardise:
-        for mask, table in _read_all(rows, held_out):
-            learner.add_lengths(table.X[~mask])
+        for table in _read_training_rows(rows, held_out, range(len(rows.groups))):
+            learner.add_lengths(table.X)
     fitted = learner.create(standardise=preprocessor.standardise)
     if not kept:
         return fitted, None
     return fitted, _join_tables(kept, has_names=rows.id_column is not None)
-
-
-def _read_all(
-    rows: RowGroups, held_out: dict[RowGroup, NDArray[np.bool_]]
-) -> Iterator[tuple[NDArray[np.bool_], Table]]:
-    """Yield all rows, some at a time, and which of them are held out."""
-    for group in rows.groups:
-        for place, table in rows.read(group):
-            yield held_out[group][place], table
 
 
 def _join_tables(tables: list[Table], *, has_names: bool) -> Table:
