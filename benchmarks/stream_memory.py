@@ -14,10 +14,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, run_apart
+from benchmarks.measure import RESULTS, read, run_apart
 from benchmarks.scale import warm_up
 from benchmarks.scale_memory import MIB, clear_peak, read_peak
-from benchmarks.scale_report import describe_machine, read
+from benchmarks.scale_report import describe_machine
 from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.datasets import RowGroups, read_table
 from chmcnn.datasets.texts import COUNTED_TERMS, TermCounts
