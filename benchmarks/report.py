@@ -31,6 +31,7 @@ from benchmarks import (
     serving_schema,
     soak,
     starts,
+    stream_memory,
     text_report,
     trust_report,
 )
@@ -109,6 +110,7 @@ def filled_in(text: str) -> str:
         "table2": published_report.table2,
         "scale": scale_report.scale,
         "scale_memory": scale_memory.report,
+        "stream_memory": stream_memory.report,
         "estimate": estimate.report,
         "serving": serving.report,
         "serving_memory": serving.report_memory,

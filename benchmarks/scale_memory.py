@@ -44,8 +44,7 @@ def measure(rows: int) -> dict[str, Any]:
     y = draw_labels(rows, hierarchy)
     x = np.random.default_rng(0).standard_normal((rows, COLUMNS), dtype=np.float32)
     held_out = x[:VALIDATION].copy(), y[:VALIDATION].copy()
-    ctypes.CDLL(None).malloc_trim(0)  # what the generation needed goes back to the system
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins here
+    clear_peak()
     before = read_peak()
     model = CHMCNNClassifier(hierarchy, widths=WIDTHS, epochs=1, refit=False, random_state=0)
     model.fit(x, y, validation_data=held_out)
@@ -66,6 +65,12 @@ def draw_labels(rows: int, hierarchy: Hierarchy) -> sparse.csr_array:
     offsets = np.arange(0, rows * DRAWN + 1, DRAWN)
     marks = sparse.csr_array((np.ones(len(columns), dtype=np.bool_), columns, offsets), shape=(rows, len(hierarchy)))
     return hierarchy.close(marks)
+
+
+def clear_peak() -> None:
+    """Let the peak of this process begin here, after what is not needed has gone back to the system."""
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def read_peak() -> int:

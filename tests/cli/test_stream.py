@@ -2,8 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from tests.cli.inside import run
+from tests.estimator.texts import LABELS, TABLE
 
 pytestmark = pytest.mark.usefixtures("without_pictures")
 
@@ -42,6 +45,44 @@ def test_files_are_streamed_and_the_model_predicts_tables(place: Path) -> None:
     assert done.stdout.startswith("name,labels\nn90,")
 
 
+def test_text_is_streamed_and_the_model_predicts_files(place: Path) -> None:
+    (place / "shop").mkdir()
+    paths = [label.split(" > ") for label in LABELS]
+    table = TABLE.assign(labels=[name for _, name in paths]).sample(frac=1, random_state=0)
+    for number in range(2):
+        table.iloc[30 * number : 30 * (number + 1)].to_parquet(place / "shop" / f"{number}.parquet", row_group_size=15)
+    table.iloc[60:].to_csv(place / "shop.csv")
+    edges = sorted({",".join(path) for path in paths})
+    (place / "shop_edges.csv").write_text("\n".join(["parent,child", *edges]))
+    options = "--stream --window 20 --hierarchy shop_edges.csv --id-column sku --test shop.csv"
+    done = run("train", "shop", *options.split(), "--epochs", "2", "-o", "texts", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "'title' has running text, which becomes TF-IDF" in done.stderr
+    assert run("evaluate", "texts", "shop.csv", cwd=place).returncode == 0
+    done = run("predict", "texts", "shop/0.parquet", "shop/1.parquet", "-o", "scores", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert len(list((place / "scores").glob("*.parquet"))) == 4
+    words = "shop --stream --hierarchy shop_edges.csv --id-column sku --categorical title -o named"
+    done = run("train", *words.split(), "--epochs", "1", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "running text" not in done.stderr
+
+
+def test_sparse_features_are_streamed(place: Path) -> None:
+    (place / "sparse").mkdir()
+    kinds = np.array(["dog", "cat"])[np.arange(60) % 2]
+    entries = pa.table({"indices": [[2] if kind == "dog" else [3] for kind in kinds], "values": [[1.0]] * 60})
+    entries = entries.append_column("labels", pa.array(kinds))
+    parquet.write_table(entries, place / "sparse" / "my.parquet", row_group_size=20)
+    parquet.write_table(entries.slice(0, 5).set_column(0, "indices", [[[2]] * 5]), place / "fewer.parquet")
+    options = "--stream --hierarchy edges.csv --test fewer.parquet --epochs 2 -o entries --quiet"
+    done = run("train", "sparse", *options.split(), cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert run("evaluate", "entries", "fewer.parquet", cwd=place).returncode == 0
+    done = run("train", "sparse", *options.split(), "--id-column", "labels", "--force", cwd=place)
+    assert "the features are sparse, without names of columns: --id-column does not apply" in done.stderr
+
+
 def test_a_folder_is_one_table_without_a_stream(place: Path) -> None:
     options = "--hierarchy edges.csv --id-column name --categorical zone --epochs 2 -o whole --quiet"
     done = run("train", "big/", *options.split(), cwd=place)
@@ -57,7 +98,7 @@ def test_a_folder_is_one_table_without_a_stream(place: Path) -> None:
         ("big --stream", "--stream needs --hierarchy"),
         (
             "big --stream --hierarchy edges.csv --text size",
-            "--text cannot be used with --stream: TF-IDF needs all texts",
+            "column 'size': --text names it, but it has numbers; leave it out of --text",
         ),
         ("big --stream --hierarchy edges.csv --delimiter ;", "--delimiter cannot be used with --stream"),
         ("big --stream --hierarchy edges.csv --test-share 0.1", "name a table to test on with --test"),

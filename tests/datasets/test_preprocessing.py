@@ -198,11 +198,9 @@ def test_bad_texts_are_told() -> None:
         found.transform(SHOP.assign(title=pd.Series([7, *TEXTS[1:]], index=SHOP.index, dtype=object)))
     with pytest.raises(FeatureError, match="Feature names seen at fit time, yet now missing:\n- title"):
         found.transform(SHOP.drop(columns="title"))
-    for empty in ("", " "):
-        with pytest.raises(FeatureError, match="The text in column 'title' is empty in all training rows; drop"):
+    for empty in ("", " ", "?!"):
+        with pytest.raises(FeatureError, match="The text in column 'title' has no word in any training row; drop"):
             Preprocessor().fit(SHOP.assign(title=pd.array([empty] * 80, dtype="string")))
-    with pytest.raises(FeatureError, match="The text in column 'title' has no word in any training row; drop"):
-        Preprocessor().fit(SHOP.assign(title=pd.array(["?!"] * 80, dtype="string")))
     with pytest.raises(FeatureError, match="beyond the range of single precision"):
         Preprocessor(standardise=False).fit_transform(SHOP.assign(price=1e300))
 

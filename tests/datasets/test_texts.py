@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from chmcnn import FeatureError
-from chmcnn.datasets.texts import TextEncoder, is_list_of_texts, is_text
+from chmcnn.datasets.texts import TermCounts, TextEncoder, is_list_of_texts, is_text
 
 DIFFERENT = [f"the {number} red shoes of size {number + 30}" for number in range(40)]
 
@@ -72,6 +72,35 @@ def test_rare_words_need_many_rows() -> None:
     assert TextEncoder.fit(["once", *["often"] * 60]).terms == ("often",)
     assert len(TextEncoder.fit([f"word{number}" for number in range(60)]).terms) == 60  # otherwise none would be left
     assert "9" in TextEncoder.fit(["size 9", "size 8"]).terms
+
+
+@pytest.mark.parametrize("most", [20, 100_000])
+def test_counts_choose_and_weigh_the_terms_of_scikit_learn(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chmcnn.datasets.texts._MOST_TERMS", most)
+    random = np.random.default_rng(0)
+    texts = [" ".join(f"w{word}" for word in random.zipf(1.5, 12) % 1000) for _ in range(200)]
+    options = {"sublinear_tf": True, "dtype": np.float32, "token_pattern": r"\b\w+\b"}
+    theirs = TfidfVectorizer(ngram_range=(1, 2), min_df=2, max_features=most, **options).fit(texts)
+    counts = TermCounts(most=5000)
+    for start in range(0, 200, 30):
+        counts.add(texts[start : start + 30])
+    assert 20 < len(counts) < 5000
+    for encoder in (counts.create(), TextEncoder.fit(texts)):
+        assert list(encoder.terms) == theirs.get_feature_names_out().tolist()
+        assert np.array_equal(encoder.idf, theirs.idf_)
+
+
+def test_rare_terms_are_forgotten_beyond_a_bound() -> None:
+    counts = TermCounts(most=50)
+    for number in range(300):
+        counts.add([f"red red shoes {number}"])
+        assert len(counts) <= 50
+    found = counts.create()
+    assert {"red", "shoes", "red red", "red shoes"} <= {*found.terms}
+    known = TermCounts()
+    known.add([f"red red shoes {number}" for number in range(300)])
+    weights = dict(zip(known.create().terms, known.create().idf, strict=True))
+    assert [weights[term] for term in found.terms] == found.idf.tolist()
 
 
 def test_what_is_written_is_read() -> None:

@@ -1,5 +1,6 @@
 """Training on Parquet files, some rows at a time."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import pytest
 import torch
 from pyarrow import parquet
 from sklearn.feature_extraction.text import TfidfVectorizer
+from tests.estimator.texts import LABELS, TABLE
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, FileError, Hierarchy
-from chmcnn.datasets import Preprocessor, RowGroups
+from chmcnn import CHMCNNClassifier, ChmcnnError, FileError, Hierarchy, load_model
+from chmcnn.datasets import Preprocessor, RowGroups, read_table
 from chmcnn.datasets.one_pass import OnePass
-from chmcnn.estimator._row_groups import WindowedBatches
+from chmcnn.estimator._row_groups import WindowedRows, learn_preprocessing
+from chmcnn.nn import SparseMLP
+from chmcnn.training import Rows
 
 TREE = Hierarchy.from_edges([("animal", "dog"), ("animal", "cat")])
 OPTIONS: dict[str, Any] = {"epochs": 3, "widths": [8], "random_state": 0, "device": "cpu"}
@@ -50,10 +54,10 @@ def open_files(paths: list[Path], **options: Any) -> RowGroups:
 
 def list_batches(rows: RowGroups, seed: int, share: float = 0.2) -> list[tuple[torch.Tensor, torch.Tensor]]:
     held_out = rows.draw(share, 0)
-    data = WindowedBatches(rows, held_out, lambda X: torch.tensor(X["size"].to_numpy())[:, None], 7)
+    data = WindowedRows(rows, held_out, lambda part: Rows(torch.tensor(part.X["size"].to_numpy())[:, None], part.Y))
     torch.manual_seed(seed)
-    batches = list(data)
-    assert len(batches) == len(data)
+    batches = list(data.batches(7))
+    assert len(batches) == -(-len(data) // 7)
     return batches
 
 
@@ -109,11 +113,75 @@ def test_a_model_of_files_is_one_of_tables(tmp_path: Path, files: list[Path]) ->
     assert own.n_samples_fit_ == 150
 
 
-def test_an_interrupted_training_resumes(tmp_path: Path, files: list[Path]) -> None:
-    def interrupt(epoch: Any) -> None:
-        if epoch.number == 2:
-            raise KeyboardInterrupt
+def interrupt(epoch: Any) -> None:
+    if epoch.number == 2:
+        raise KeyboardInterrupt
 
+
+def write_shop(folder: Path) -> RowGroups:
+    """Write texts beside numbers, dates and categories."""
+    table = TABLE.assign(labels=LABELS).sample(frac=1, random_state=0).reset_index()
+    table.to_parquet(folder / "shop.parquet", row_group_size=17)
+    hierarchy = Hierarchy.from_paths(LABELS, ">")
+    return RowGroups([folder], hierarchy, id_column="sku", path_separator=">", window=32)
+
+
+def write_words(folder: Path) -> RowGroups:
+    """Write lists of entries: feature 2 is that of dogs, 3 that of cats."""
+    random = np.random.default_rng(0)
+    kinds = random.choice(["dog", "cat"], 120)
+    places = [[2 if kind == "dog" else 3, int(random.integers(4, 20))] for kind in kinds]
+    entries = {"indices": places, "values": random.uniform(0.5, 2, (120, 2)).tolist(), "labels": kinds}
+    parquet.write_table(pa.table(entries), folder / "words.parquet", row_group_size=25)
+    return RowGroups([folder], TREE, window=32)
+
+
+@pytest.mark.parametrize("write", [write_shop, write_words])
+def test_text_and_sparse_features_train_the_network_for_them(
+    tmp_path: Path, write: Callable[[Path], RowGroups]
+) -> None:
+    (tmp_path / "big").mkdir()
+    rows = write(tmp_path / "big")
+    options = {**OPTIONS, "epochs": 6, "learning_rate": 0.1, "batch_size": 8}
+    model = CHMCNNClassifier(rows.hierarchy, **options).fit(rows)
+    assert isinstance(model.network_, SparseMLP)
+    assert model.best_score_ > 0.75
+    whole = read_table(tmp_path / "big", rows.hierarchy, id_column=rows.id_column, path_separator=">")
+    scores = model.predict_proba(whole.X)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model", device="cpu").predict_proba(whole.X), scores)
+    options["checkpoint"] = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        CHMCNNClassifier(rows.hierarchy, **options, verbose=interrupt).fit(rows)
+    resumed = CHMCNNClassifier(rows.hierarchy, **options).fit(rows)
+    np.testing.assert_array_equal(resumed.predict_proba(whole.X), scores)
+
+
+def test_features_are_those_of_a_table_in_memory(tmp_path: Path) -> None:
+    rows = write_shop(tmp_path)
+    table = read_table(tmp_path, rows.hierarchy, id_column="sku", path_separator=">")
+    options = {**OPTIONS, "epochs": 1, "validation": 0}
+    streamed = CHMCNNClassifier(rows.hierarchy, **options).fit(rows).preprocessor_
+    whole = CHMCNNClassifier(rows.hierarchy, **options).fit(table.X, table.Y).preprocessor_
+    assert streamed.list_kinds() == {"price": "numbers", "title": "text", "day": "dates", "shop": "categories"}
+    assert streamed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+    expected = whole.transform(table.X).toarray()
+    np.testing.assert_allclose(streamed.transform(table.X).toarray(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "columns", [{"size": [1.0, 2.0, 9.0]}, {"indices": [[0], [0], [0]], "values": [[1.0], [2.0], [9.0]]}]
+)
+def test_a_window_whose_rows_are_all_held_out_teaches_nothing(tmp_path: Path, columns: dict[str, Any]) -> None:
+    parquet.write_table(pa.table({**columns, "labels": ["dog"] * 3}), tmp_path / "my.parquet")
+    rows = RowGroups([tmp_path], TREE, window=1)
+    fitted, table = learn_preprocessing(rows, {rows.groups[0]: np.array([False, False, True])}, Preprocessor())
+    assert fitted.means_.tolist() == [1.5]
+    assert table is not None
+    assert np.asarray(fitted.transform(table.X).sum()) > 5  # by the scale of the others
+
+
+def test_an_interrupted_training_resumes(tmp_path: Path, files: list[Path]) -> None:
     whole = CHMCNNClassifier(TREE, **OPTIONS).fit(open_files(files))
     options = {**OPTIONS, "checkpoint": tmp_path / "state"}
     with pytest.raises(KeyboardInterrupt):
@@ -181,7 +249,3 @@ def test_what_cannot_be_streamed_is_refused(tmp_path: Path, files: list[Path]) -
     parquet.write_table(texts, tmp_path / "texts.parquet")
     with pytest.raises(ChmcnnError, match="'title' has more than 10,000 different texts: names, or running text"):
         CHMCNNClassifier(TREE, **OPTIONS).fit(RowGroups([tmp_path / "texts.parquet"], TREE))
-    entries = pa.table({"indices": [[1]], "values": [[1.0]], "labels": ["dog"]})
-    parquet.write_table(entries, tmp_path / "sparse.parquet")
-    with pytest.raises(FileError, match="sparse features cannot be streamed"):
-        RowGroups([tmp_path / "sparse.parquet"], TREE)

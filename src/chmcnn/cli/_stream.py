@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from chmcnn.datasets import RowGroups
 
 _PANEL = "Data beyond memory"
-_APPLY = ("hierarchy", "labels", "class_column", "separator", "path_separator", "id_column")
+_APPLY = (
+    "hierarchy",
+    "labels",
+    "class_column",
+    "separator",
+    "path_separator",
+    "id_column",
+    "categorical",
+    "text",
+)
 """Options of a table that apply to streamed files as well."""
 
 
@@ -53,8 +62,7 @@ class StreamOptions(OptionGroup):
 
         for field in fields(table):
             if field.name not in _APPLY and getattr(table, field.name) != field.default:
-                reason = "TF-IDF needs all texts in memory" if field.name == "text" else "it is for tables in memory"
-                raise DatasetError(f"{flag(field.name)} cannot be used with --stream: {reason}.")
+                raise DatasetError(f"{flag(field.name)} cannot be used with --stream: it is for tables in memory.")
         if table.hierarchy is None:
             raise ChmcnnError("--stream needs --hierarchy: the classes must be known before the rows are read.")
         return RowGroups(
@@ -64,6 +72,8 @@ class StreamOptions(OptionGroup):
             separator=table.separator,
             path_separator=table.path_separator,
             id_column=table.id_column or None,
+            categorical=table.categorical or (),
+            text=table.text or (),
             window=self.window or WINDOW,
         )
 
@@ -76,6 +86,6 @@ def describe(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> 
     _, first = next(rows.read(rows.groups[0]))
     tables = {"train": first}
     if hold_out.test is not None:
-        kinds = dict.fromkeys(rows.categorical, "categories")
-        tables["test"] = table.name_kinds(kinds).read(hold_out.test, rows.hierarchy)
+        named = replace(table, categorical=[*rows.named.categorical], text=[*rows.named.text])
+        tables["test"] = named.read(hold_out.test, rows.hierarchy, features=rows.features)
     return Parts(title, tables, streamed_rows=len(rows))

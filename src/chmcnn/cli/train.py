@@ -71,10 +71,11 @@ def train(  # noqa: PLR0913 -- a group of options each
         parts = _stream.describe(rows, hold_out, table)
     elif _data.is_file(name):
         parts = hold_out.split(Path(name), table, compute.seed, call.notify)
-        _data.notify_text(parts.train, table, call)
     else:
         training.refuse_validation_share(name)
         parts = _data.Parts.of(_data.load(name, call, hold_out, table, seed=compute.seed))
+    if rows is not None or _data.is_file(name):
+        _data.notify_text(parts.train, table, call)
     hierarchy = parts.train.hierarchy
     if rows is None:
         _notify_unseen(parts.train, call)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from chmcnn.datasets.texts import TextEncoder, is_text
+from chmcnn.datasets.texts import TermCounts, TextEncoder, is_text
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Texts:
 
     def encode(self, column: pd.Series) -> sparse.csr_array:
         """Return TF-IDF (rows, terms); a missing text has no words."""
-        return self.encoder.transform(_to_texts(column))
+        return self.encoder.transform(to_texts(column))
 
 
 Column: TypeAlias = Numbers | Categories | Dates | Texts
@@ -160,7 +160,9 @@ def learn_column(column: pd.Series) -> Column:
     """Return the encoding of a column: its categories, or its words."""
     kind = find_kind(column)
     if kind is Texts:
-        return Texts(_learn_texts(column))
+        counts = TermCounts()
+        counts.add(to_texts(column))
+        return create_texts(str(column.name), counts)
     return Categories(_list_categories(column)) if kind is Categories else kind()  # type: ignore[call-arg]  # the rest
 
 
@@ -173,17 +175,38 @@ def list_kinds(table: pd.DataFrame) -> dict[str, str]:
     return {str(name): KINDS[find_kind(table[name])] for name in table.columns}
 
 
-def _learn_texts(column: pd.Series) -> TextEncoder:
-    texts = _to_texts(column)
-    try:
-        return TextEncoder.fit(texts)
-    except ValueError:
-        empty = all(not text.strip() for text in texts)
-        problem = "is empty in all training rows" if empty else "has no word in any training row"
-        raise FeatureError(f"The text in column {column.name!r} {problem}; drop the column.") from None
+def has_text(columns: Sequence[Column]) -> bool:
+    """Return whether a column has text, with which the result is sparse."""
+    return any(isinstance(column, Texts) for column in columns)
 
 
-def _to_texts(column: pd.Series) -> list[str]:
+def list_order(columns: Sequence[Column]) -> list[int]:
+    """Return the positions of columns in the order of their encoded columns: first the table, then the texts."""
+    return sorted(range(len(columns)), key=lambda position: isinstance(columns[position], Texts))
+
+
+def list_sources(columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Return the position of the column that each encoded column comes from."""
+    order = list_order(columns)
+    return np.repeat(order, [columns[position].width for position in order])
+
+
+def list_unscaled(columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Return the encoded columns that have categories beside text: scaled, rare ones would outweigh words."""
+    if not has_text(columns):
+        return np.array([], dtype=np.int64)
+    unscaled = [isinstance(column, Categories) for column in columns]
+    return np.flatnonzero(np.array(unscaled)[list_sources(columns)])
+
+
+def create_texts(name: str, counts: TermCounts) -> Texts:
+    """Return the encoding of a column of text whose words are counted."""
+    if not counts:
+        raise FeatureError(f"The text in column {name!r} has no word in any training row; drop the column.")
+    return Texts(counts.create())
+
+
+def to_texts(column: pd.Series) -> list[str]:
     """Return the texts of a column, empty where they are missing."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         raise _other_kind(column, "text")

@@ -1,4 +1,4 @@
-"""`OnePass`: what a `Preprocessor` learns, from tables of which only one is in memory at a time."""
+"""`OnePass` and `SparsePasses`: what a `Preprocessor` learns, from rows of which only some are in memory at a time."""
 
 from __future__ import annotations
 
@@ -8,20 +8,44 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from chmcnn.datasets.columns import Categories, Column, Dates, Numbers, find_kind
-from chmcnn.datasets.preprocessing import Preprocessor
+from chmcnn.datasets.columns import (
+    Categories,
+    Column,
+    Dates,
+    Numbers,
+    Texts,
+    create_texts,
+    find_kind,
+    has_text,
+    list_order,
+    list_unscaled,
+    to_texts,
+)
+from chmcnn.datasets.preprocessing import (
+    Preprocessor,
+    add_up,
+    compute_means,
+    fill,
+    find_largest,
+    leave_out_missing,
+    measure_lengths,
+)
+from chmcnn.datasets.texts import COUNTED_TERMS, TermCounts
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from numpy.typing import NDArray
+    from scipy import sparse
 
 _MOST_CATEGORIES = 10_000
 """A column with more different texts has names or running text."""
 
 
 class OnePass:
-    """Means, scales and categories of the columns of tables.
+    """Means, scales, categories and words of the columns of tables.
 
     Examples
     --------
@@ -39,6 +63,7 @@ class OnePass:
         self._numbers: dict[str, Numbers | Dates] = {}
         self._scalers: dict[str, StandardScaler] = {}
         self._counts: dict[str, Counter[str]] = {}
+        self._terms: dict[str, TermCounts] = {}
 
     def add(self, table: pd.DataFrame) -> None:
         """Learn from some rows, which have the same columns as all others."""
@@ -49,21 +74,23 @@ class OnePass:
             kind = find_kind(column)
             if kind is Categories:
                 self._count(name, column)
+            elif kind is Texts:
+                self._terms.setdefault(name, TermCounts(COUNTED_TERMS)).add(to_texts(column))
             else:
                 self._numbers[name] = Dates() if kind is Dates else Numbers()
                 self._scalers.setdefault(name, StandardScaler()).partial_fit(self._numbers[name].encode(column))
 
     def create(self, *, standardise: bool) -> Preprocessor:
         """Return the fitted preprocessor."""
-        preprocessor = Preprocessor(standardise=standardise)
-        preprocessor.columns_ = [self._column(name) for name in self._names]
-        parts = [self._measure(name) for name in self._names]
+        preprocessor = _create([self._column(name) for name in self._names], standardise=standardise)
+        columns = preprocessor.columns_
+        parts = [self._measure(self._names[position], columns[position]) for position in list_order(columns)]
         preprocessor.means_ = np.concatenate([means for means, _ in parts])
         deviations = np.concatenate([deviations for _, deviations in parts])
         preprocessor.scales_ = np.where(deviations > 0, deviations, 1.0) if standardise else np.ones(len(deviations))
-        preprocessor.sparse_ = False
+        preprocessor.scales_[list_unscaled(columns)] = 1
+        preprocessor.sparse_ = has_text(columns)
         preprocessor.feature_names_in_ = np.array(self._names, dtype=object)
-        preprocessor.n_features_in_ = len(self._names)
         return preprocessor
 
     def _count(self, name: str, column: pd.Series) -> None:
@@ -71,15 +98,19 @@ class OnePass:
         counts.update({str(value): int(count) for value, count in column.value_counts().items() if count})
         if len(counts) > _MOST_CATEGORIES:
             raise FeatureError(
-                f"Column {name!r} has more than {_MOST_CATEGORIES:,} different texts: names, or running text, which "
-                "cannot be streamed. Name it in id_column=, drop it, or read the table as a whole."
+                f"Column {name!r} has more than {_MOST_CATEGORIES:,} different texts: names, or running text. Name it "
+                "in id_column= or text=, or drop it."
             )
 
     def _column(self, name: str) -> Column:
+        if name in self._terms:
+            return create_texts(name, self._terms[name])
         return Categories(tuple(sorted(self._counts[name]))) if name in self._counts else self._numbers[name]
 
-    def _measure(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return means, and deviations after missing values have become means."""
+    def _measure(self, name: str, column: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return means, and deviations after missing values have become means; zeros for text, which is not scaled."""
+        if isinstance(column, Texts):
+            return np.zeros(column.width), np.zeros(column.width)
         if name in self._counts:
             shares = np.array([count for _, count in sorted(self._counts[name].items())]) / self.rows
             return shares, np.sqrt(shares * (1 - shares))
@@ -90,3 +121,54 @@ class OnePass:
             raise FeatureError(f"The values of {name!r} are too large: their variance overflows.")
         is_constant = (scaler.scale_ == 1.0) & (scaler.var_ != 1.0)  # up to rounding, as scikit-learn judges it
         return means, np.where(is_constant, 0.0, np.sqrt(variances))
+
+
+class SparsePasses:
+    """Means and scales of sparse features, from two passes: lengths of rows depend on the largest values of all rows.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> passes, rows = SparsePasses(2), [csr_array([[4.0, 0.0]]), csr_array([[0.0, 1.0]])]
+    >>> for add in (passes.add, passes.add_lengths):
+    ...     for matrix in rows:
+    ...         add(matrix)
+    >>> passes.create(standardise=True).scales_
+    array([4., 1.])
+    """
+
+    def __init__(self, features: int) -> None:
+        self._sums, self._counts = np.zeros(features), np.zeros(features, dtype=np.int64)
+        self._largest = np.ones(features)
+        self._lengths, self._rows = 0.0, 0  # of rows that are not zero
+
+    def add(self, matrix: sparse.csr_array) -> None:
+        """Learn from some rows."""
+        sums, counts = add_up(matrix)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused in `create`
+            self._sums += sums
+        self._counts += counts
+        self._largest = np.maximum(self._largest, find_largest(leave_out_missing(matrix)))
+
+    def add_lengths(self, matrix: sparse.csr_array) -> None:
+        """Learn from some rows in the second pass, which features that are not scaled do not need."""
+        filled = matrix.copy()
+        fill(filled, self._sums / np.maximum(self._counts, 1))
+        lengths = measure_lengths(filled, self._largest)
+        self._lengths += float(lengths.sum())
+        self._rows += len(lengths)
+
+    def create(self, *, standardise: bool) -> Preprocessor:
+        """Return the fitted preprocessor."""
+        preprocessor = _create([Numbers()] * len(self._sums), standardise=standardise)
+        preprocessor.means_ = compute_means(preprocessor, self._sums, self._counts)
+        length = self._lengths / self._rows if self._rows else 1.0
+        preprocessor.scales_ = self._largest * length if standardise else np.ones(len(self._sums))
+        preprocessor.sparse_ = True
+        return preprocessor
+
+
+def _create(columns: Sequence[Column], *, standardise: bool) -> Preprocessor:
+    preprocessor = Preprocessor(standardise=standardise)
+    preprocessor.columns_, preprocessor.n_features_in_ = list(columns), len(columns)
+    return preprocessor

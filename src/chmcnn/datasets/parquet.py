@@ -103,7 +103,7 @@ def from_arrow(
     table: ArrowTable, path: Path, first_row: int = 0, place_of: Callable[[int], tuple[Path, int]] | None = None
 ) -> RawTable:
     """Do the same with a table that is checked already; see `RawTable` for ``place_of``."""
-    matrix = read_entries(table, path) if has_entries(table.schema) else None
+    matrix = read_entries(table, path, first_row) if has_entries(table.schema) else None
     names = [name for name in table.column_names if matrix is None or name not in ("indices", "values")]
     columns = {name: _to_pandas(table.column(name), name, path) for name in names}
     frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)

@@ -11,7 +11,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from chmcnn._sparse import refuse_damaged
-from chmcnn.datasets.columns import KINDS, Categories, Column, Numbers, Texts, encode_numbers, learn_column
+from chmcnn.datasets.columns import (
+    KINDS,
+    Categories,
+    Column,
+    Numbers,
+    Texts,
+    encode_numbers,
+    has_text,
+    learn_column,
+    list_order,
+    list_sources,
+    list_unscaled,
+)
 from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import FeatureError
 
@@ -83,16 +95,16 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.sparse_ = matrix is not None
         means, scales = [], []
         if table is not None:
-            means.append(self._compute_means(table))
-            _fill(table, means[0])
+            means.append(compute_means(self, *add_up(table)))
+            fill(table, means[0])
             scales.append(_compute_scales(table) if self.standardise else np.ones(table.shape[1]))
-            scales[0][self._list_unscaled()] = 1
-        if matrix is not None and self._has_text():
+            scales[0][list_unscaled(self.columns_)] = 1
+        if matrix is not None and has_text(self.columns_):
             means.append(np.zeros(matrix.shape[1]))
             scales.append(np.ones(matrix.shape[1]))
         elif matrix is not None:
-            means.append(self._compute_means(matrix))
-            _fill(matrix, means[0])
+            means.append(compute_means(self, *add_up(matrix)))
+            fill(matrix, means[0])
             scales.append(scale_sparse_matrix(matrix) if self.standardise else np.ones(matrix.shape[1]))
         self.means_, self.scales_ = np.concatenate(means), np.concatenate(scales)
         return self
@@ -106,15 +118,15 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             raise FeatureError(f"X is {words[0]}, but was {words[1]} in fit; convert it to {words[1]}.")
         size = 0 if table is None else table.shape[1]
         if table is not None:
-            _fill(table, self.means_[:size])
+            fill(table, self.means_[:size])
             if self.standardise:
                 with np.errstate(over="ignore"):  # what becomes infinite is refused by name where it is used
                     table -= self.shifts_[:size]
                     table /= self.scales_[:size]
         if matrix is None:
             return table
-        if not self._has_text():
-            _fill(matrix, self.means_)
+        if not has_text(self.columns_):
+            fill(matrix, self.means_)
             return sparse.csr_array(matrix.multiply(1 / self.scales_))
         return matrix if not size else sparse.hstack([_narrow(table), matrix], format="csr")
 
@@ -126,17 +138,16 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     @property
     def shifts_(self) -> NDArray[np.float64]:
         """What is subtracted from each column of the result: its mean, or 0 where zeros stay zeros."""
-        if not self.standardise or (self.sparse_ and not self._has_text()):
+        if not self.standardise or (self.sparse_ and not has_text(self.columns_)):
             return np.zeros_like(self.means_)
         shifts = self.means_.copy()
-        shifts[self._list_unscaled()] = 0
+        shifts[list_unscaled(self.columns_)] = 0
         return shifts
 
     @property
     def sources_(self) -> NDArray[np.int64]:
         """The position of the column of X that each column of the result comes from."""
-        order = self._order()
-        return np.repeat(order, [self.columns_[position].width for position in order])
+        return list_sources(self.columns_)
 
     def list_kinds(self) -> dict[str, str]:
         """Return the kind of each named column of X: numbers, categories, dates or text."""
@@ -148,7 +159,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return np.array(
-            [name for position in self._order() for name in self.columns_[position].get_names(names[position])],
+            [
+                name
+                for position in list_order(self.columns_)
+                for name in self.columns_[position].get_names(names[position])
+            ],
             dtype=object,
         )
 
@@ -158,29 +173,6 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-    def _order(self) -> list[int]:
-        """Return the positions of the columns of X in the order of the result: first the table, then the texts."""
-        return sorted(range(len(self.columns_)), key=lambda position: isinstance(self.columns_[position], Texts))
-
-    def _has_text(self) -> bool:
-        return any(isinstance(column, Texts) for column in self.columns_)
-
-    def _list_unscaled(self) -> NDArray[np.int64]:
-        """Return the positions in the result of categories beside text: scaled, rare ones would outweigh words."""
-        if not self._has_text():
-            return np.array([], dtype=np.int64)
-        unscaled = [isinstance(column, Categories) for column in self.columns_]
-        return np.flatnonzero(np.array(unscaled)[self.sources_])
-
-    def _compute_means(self, matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            means = _means(matrix)
-        if not np.isfinite(means).all():
-            column = int(np.flatnonzero(~np.isfinite(means))[0])
-            name = self.get_feature_names_out()[column]
-            raise FeatureError(f"The values of {name!r} are too large: their mean overflows.")
-        return means
 
     def _encode(self, features: Features, *, first: bool) -> _Encoded:
         """Return new arrays, with NaN for missing numbers."""
@@ -251,23 +243,34 @@ def _narrow(table: NDArray[np.float64] | None) -> sparse.csr_array:
     return sparse.csr_array(narrow)
 
 
-def _means(matrix: NDArray[np.float64] | sparse.csr_array) -> NDArray[np.float64]:
-    """Return the means of the columns without missing values; 0 for an empty column."""
-    if sparse.issparse(matrix):
-        missing = matrix.copy()
-        missing.data = np.isnan(missing.data).astype(np.float64)
-        counts = matrix.shape[0] - np.asarray(missing.sum(axis=0)).ravel()
-        present = matrix.copy()
-        present.data = np.nan_to_num(present.data)
-        total = np.asarray(present.sum(axis=0)).ravel()
-    else:
-        counts = matrix.shape[0] - np.isnan(matrix).sum(axis=0)
-        total = np.nansum(matrix, axis=0)
-    means: NDArray[np.float64] = total / np.maximum(counts, 1)
+def add_up(matrix: NDArray[np.float64] | sparse.csr_array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the sums of the columns, and the number of values in each, both without missing values."""
+    with np.errstate(over="ignore", invalid="ignore"):  # `compute_means` refuses what overflows
+        if sparse.issparse(matrix):
+            sums = np.asarray(leave_out_missing(matrix).sum(axis=0)).ravel()
+            missing = np.bincount(matrix.indices[np.isnan(matrix.data)], minlength=matrix.shape[1])
+        else:
+            sums, missing = np.nansum(matrix, axis=0), np.isnan(matrix).sum(axis=0)
+    return sums.astype(np.float64), matrix.shape[0] - missing
+
+
+def compute_means(
+    preprocessor: Preprocessor, sums: NDArray[np.float64], counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the means of the first columns of the result: 0 for one without values."""
+    means: NDArray[np.float64] = sums / np.maximum(counts, 1)
+    if not np.isfinite(means).all():
+        name = preprocessor.get_feature_names_out()[int(np.flatnonzero(~np.isfinite(means))[0])]
+        raise FeatureError(f"The values of {name!r} are too large: their mean overflows.")
     return means
 
 
-def _fill(matrix: NDArray[np.float64] | sparse.csr_array, means: NDArray[np.float64]) -> None:
+def leave_out_missing(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with zeros for missing values."""
+    return sparse.csr_array((np.nan_to_num(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def fill(matrix: NDArray[np.float64] | sparse.csr_array, means: NDArray[np.float64]) -> None:
     """Replace missing values by the means, in place."""
     if sparse.issparse(matrix):
         missing = np.isnan(matrix.data)
@@ -283,10 +286,21 @@ def scale_sparse_matrix(matrix: sparse.csr_array) -> NDArray[np.float64]:
     A column with values above 1 is first divided by its largest one. Dividing by standard deviations would enlarge
     rare features, such as rare words, a hundredfold.
     """
-    largest = np.maximum(abs(matrix).max(axis=0).toarray().ravel(), 1)
-    lengths = np.sqrt(matrix.multiply(1 / largest).power(2).sum(axis=1))
-    scales: NDArray[np.float64] = largest * (lengths[lengths > 0].mean() if lengths.any() else 1)
-    return scales
+    largest = find_largest(matrix)
+    lengths = measure_lengths(matrix, largest)
+    return largest * (lengths.mean() if len(lengths) else 1)
+
+
+def find_largest(matrix: sparse.csr_array) -> NDArray[np.float64]:
+    """Return the largest absolute value of each column of a sparse matrix, or 1 if it is larger."""
+    largest: NDArray[np.float64] = np.maximum(abs(matrix).max(axis=0).toarray().ravel(), 1)
+    return largest
+
+
+def measure_lengths(matrix: sparse.csr_array, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lengths of the rows of a sparse matrix that are not zero, after its columns are scaled."""
+    lengths: NDArray[np.float64] = np.sqrt(matrix.multiply(1 / scales).power(2).sum(axis=1))
+    return lengths[lengths > 0]
 
 
 def _compute_scales(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

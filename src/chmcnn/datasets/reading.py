@@ -6,24 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from chmcnn.datasets.dataset import Table
-from chmcnn.datasets.feature_columns import NamedColumns, read_feature_columns
+from chmcnn.datasets.feature_columns import NamedColumns
 from chmcnn.datasets.formats import read_hierarchy, read_raw_table
 from chmcnn.datasets.label_columns import read_class_columns, read_label_column
-from chmcnn.datasets.sparse_tables import fit_width
+from chmcnn.datasets.raw_features import LABELS, read_raw_features
 from chmcnn.errors import LabelError
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
     from scipy import sparse
 
     from chmcnn._typing import Features
     from chmcnn.datasets.raw_table import RawTable
-
-LABELS = "labels"
-"""Default name of the column of labels."""
 
 
 def read_features(
@@ -57,7 +53,7 @@ def select_features(
 ) -> Features:
     """Return the features of a table whose cells are read already."""
     _refuse_for_declared(raw, id_column=id_column)
-    return _read_features(raw, raw.frame, id_column, NamedColumns(categorical, text), columns, features)
+    return read_raw_features(raw, raw.frame, id_column, NamedColumns(categorical, text), columns, features)
 
 
 def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
@@ -129,7 +125,7 @@ def read_table(  # noqa: PLR0913 -- all but two by name, each with a default
     labelled = _read_labels(source, classes, labels, separator, path_separator, id_column)
     named_columns = [] if source is not raw or raw.declared else [labels] if isinstance(labels, str) else list(labels)
     frame = raw.frame.drop(columns=named_columns)
-    X = _read_features(raw, frame, id_column, NamedColumns(categorical, text), columns, features)
+    X = read_raw_features(raw, frame, id_column, NamedColumns(categorical, text), columns, features)
     return Table(X, labelled.matrix, labelled.hierarchy, source=str(file))
 
 
@@ -177,41 +173,6 @@ def _read_label_file(path: Path, raw: RawTable) -> RawTable:
     if len(found.frame) != len(raw.frame):
         raise found.error(f"the file has labels of {len(found.frame):,} rows, but {raw.path} has {len(raw.frame):,}")
     return found
-
-
-def _read_features(
-    raw: RawTable,
-    frame: pd.DataFrame,
-    id_column: str | int | None,
-    named: NamedColumns,
-    columns: Sequence[str] | None,
-    features: int | None,
-) -> Features:
-    """Read sparse features, or those in columns."""
-    if raw.matrix is None:
-        return read_feature_columns(raw, _select_columns(raw, frame, columns, id_column), id_column, named)
-    arguments = {"id_column": id_column, "categorical": named.categorical, "text": named.text, "columns": columns}
-    for name, value in arguments.items():
-        if value not in (None, (), []):
-            raise raw.error(f"the features are sparse, without names of columns: {name}= does not apply")
-    others = [name for name in frame.columns if name != LABELS]
-    if others:
-        raise raw.error("the file has sparse features; drop this column, or add it to them", column=others[0])
-    return fit_width(raw, features)
-
-
-def _select_columns(
-    raw: RawTable, frame: pd.DataFrame, columns: Sequence[str] | None, id_column: str | int | None
-) -> pd.DataFrame:
-    """Return some columns of features, and that of the ids."""
-    if columns is None:
-        return frame
-    for column in columns:
-        raw.require_column(column, "the features need it")
-        if column not in frame.columns:
-            raise raw.error("the features need it, but it has the labels", column=column)
-    ids = [] if id_column is None else [id_column if isinstance(id_column, str) else str(raw.frame.columns[id_column])]
-    return frame[[*columns, *(column for column in ids if column in frame and column not in columns)]]
 
 
 def _refuse_for_declared(raw: RawTable, **arguments: object) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from chmcnn.datasets.dataset import Table
-from chmcnn.datasets.feature_columns import NamedColumns, read_feature_columns
+from chmcnn.datasets.feature_columns import NamedColumns
 from chmcnn.datasets.label_columns import read_class_columns, read_label_column
 from chmcnn.datasets.parquet import check_columns, is_text, open_parquet, to_raw_table
-from chmcnn.datasets.sparse_tables import has_entries
+from chmcnn.datasets.raw_features import LABELS, read_raw_features
+from chmcnn.datasets.raw_table import RawTable
+from chmcnn.datasets.sparse_tables import find_last_place, has_entries
+from chmcnn.datasets.texts import is_running_text
 from chmcnn.errors import DatasetError, TableError
 
 if TYPE_CHECKING:
@@ -21,11 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chmcnn.datasets.raw_table import RawTable
     from chmcnn.hierarchy import Hierarchy
 
 WINDOW = 10_000
 """Rows that are in memory and shuffled at once."""
+_FIRST_ROWS = 1000
+"""Rows whose cells say whether a column of strings has running text; in fewer, categories may look like it."""
 _ENDINGS = (".parquet", ".pq")
 
 
@@ -42,8 +48,9 @@ class RowGroup(NamedTuple):
 class RowGroups:
     """Rows of one or several Parquet files with the same columns, read some at a time.
 
-    `chmcnn.CHMCNNClassifier.fit` takes it in the place of X and y. Numbers, dates and categories may be features; a
-    column of strings has categories. The rows of a file are read in groups, as they are stored.
+    `chmcnn.CHMCNNClassifier.fit` takes it in the place of X and y. Features are as for `chmcnn.datasets.read_table`,
+    except that a column of strings has running text, if its first 1,000 cells look like it, and otherwise categories.
+    The rows of a file are read in groups, as they are stored.
 
     Parameters
     ----------
@@ -51,7 +58,7 @@ class RowGroups:
         Files, folders with ``.parquet`` files, or patterns such as ``big/*.parquet``.
     hierarchy
         The classes.
-    labels, separator, path_separator, id_column
+    labels, separator, path_separator, id_column, categorical, text
         As for `chmcnn.datasets.read_table`.
     window
         Rows that are in memory and shuffled at once.
@@ -68,14 +75,18 @@ class RowGroups:
 
     paths: Iterable[str | Path]
     hierarchy: Hierarchy
-    labels: str | Sequence[str] = "labels"
+    labels: str | Sequence[str] = LABELS
     separator: str = ";"
     path_separator: str = "/"
     id_column: str | None = None
     window: int = WINDOW
+    categorical: Sequence[str] = ()
+    text: Sequence[str] = ()
     files: tuple[Path, ...] = field(init=False)
     groups: tuple[RowGroup, ...] = field(init=False)
-    categorical: tuple[str, ...] = field(init=False)  # the columns of text
+    columns: tuple[str, ...] = field(init=False)  # in the order of the first file
+    named: NamedColumns = field(init=False)  # all columns of strings
+    features: int | None = field(init=False)  # the number of sparse ones; None for columns
 
     def __post_init__(self) -> None:
         """Find the files, and check that they fit together."""
@@ -83,11 +94,16 @@ class RowGroups:
             raise DatasetError(f"window is {self.window}; expected 1 row or more.")
         files = tuple(find_files(self.paths))
         schema, groups = open_groups(files)
+        named = NamedColumns(self.categorical, self.text)
+        named.check(RawTable(files[0], pd.DataFrame(columns=schema.names)))
+        self._set(files=files, groups=groups, columns=tuple(schema.names))
         if has_entries(schema):
-            raise TableError("sparse features cannot be streamed; read the file as a whole", files[0])
-        roles = {self.id_column, *([self.labels] if isinstance(self.labels, str) else self.labels)}
-        categorical = tuple(each.name for each in schema if is_text(each.type) and each.name not in roles)
-        for name, value in (("files", files), ("groups", groups), ("categorical", categorical)):
+            self._set(named=named, features=count_features(groups, self.window))
+        else:
+            self._set(named=self._name_strings(schema), features=None)
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -116,18 +132,43 @@ class RowGroups:
                 group.path,
             )
 
-    def _read_batches(self, group: RowGroup) -> Iterator[Any]:
+    def _read_batches(self, group: RowGroup, columns: Sequence[str] | None = None) -> Iterator[Any]:
         with open_parquet(group.path, f"row group {group.number + 1}") as file:
-            yield from file.iter_batches(self.window, row_groups=[group.number])
+            for batch in file.iter_batches(self.window, row_groups=[group.number], columns=columns):
+                yield batch.select(columns or self.columns)
+
+    def _name_strings(self, schema: Any) -> NamedColumns:  # noqa: ANN401 -- pyarrow has no types
+        """Return the kinds of all columns of strings: as the user names them, or else by their first cells."""
+        known = {self.id_column, *self.categorical, *self.text}
+        known |= {self.labels} if isinstance(self.labels, str) else {*self.labels}
+        names = [each.name for each in schema if is_text(each.type) and each.name not in known]
+        first = self._read_first(names) if names else pd.DataFrame()
+        text = [name for name in names if is_running_text(first[name].dropna())]
+        return NamedColumns((*self.categorical, *(name for name in names if name not in text)), (*self.text, *text))
+
+    def _read_first(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read the first cells of some columns."""
+        parts: list[pd.DataFrame] = []
+        missing = _FIRST_ROWS
+        for group in self.groups:
+            for batch in self._read_batches(group, columns):
+                parts.append(self._to_raw(batch.slice(0, missing), group).frame)
+                missing -= len(parts[-1])
+                if missing <= 0:
+                    return pd.concat(parts)
+        return pd.concat(parts)
 
     def _to_table(self, batch: Any, group: RowGroup, start: int) -> Table:  # noqa: ANN401 -- pyarrow has no types
-        import pyarrow as pa
-
-        raw = to_raw_table(pa.Table.from_batches([batch]), group.path, group.first_row + start)
+        raw = self._to_raw(batch, group, start)
         labels = self._read_labels(raw)
         frame = raw.frame.drop(columns=[self.labels] if isinstance(self.labels, str) else list(self.labels))
-        features = read_feature_columns(raw, frame, self.id_column, NamedColumns(self.categorical))
+        features = read_raw_features(raw, frame, self.id_column, self.named, features=self.features)
         return Table(features, labels, self.hierarchy, source=str(group.path))
+
+    def _to_raw(self, batch: Any, group: RowGroup, start: int = 0) -> RawTable:  # noqa: ANN401 -- pyarrow has no types
+        import pyarrow as pa
+
+        return to_raw_table(pa.Table.from_batches([batch]), group.path, group.first_row + start)
 
     def _read_labels(self, raw: RawTable) -> Any:  # noqa: ANN401 -- a sparse matrix
         if isinstance(self.labels, str):
@@ -171,6 +212,15 @@ def open_groups(files: Sequence[Path]) -> tuple[Any, tuple[RowGroup, ...]]:
     if not groups:
         raise TableError("the files have no rows", files[0])
     return schema, groups
+
+
+def count_features(groups: Sequence[RowGroup], window: int) -> int:
+    """Return the number of sparse features: up to the last one of all groups."""
+    last = 0
+    for path, found in groupby(groups, key=lambda group: group.path):
+        with open_parquet(path) as file:
+            last = max(last, *(find_last_place(file, group.number, window) for group in found))
+    return last + 1
 
 
 def read_group(group: RowGroup, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401 -- pyarrow has no types

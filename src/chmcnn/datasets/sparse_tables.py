@@ -72,14 +72,27 @@ def has_entries(schema: Any) -> bool:  # noqa: ANN401 -- pyarrow has no types
     return bool(types.is_integer(places) and (types.is_floating(values) or types.is_integer(values)))
 
 
-def read_entries(table: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 -- pyarrow has no types
-    """Read the sparse features of a Parquet file; equal places are added up."""
+def find_last_place(file: Any, group: int, window: int) -> int:  # noqa: ANN401 -- pyarrow has no types
+    """Return the last place in a group of rows of a Parquet file: as the file says, or else from the rows."""
+    from pyarrow import compute
+
+    metadata = file.metadata.row_group(group)
+    columns = (metadata.column(number) for number in range(metadata.num_columns))
+    found = next(column for column in columns if column.path_in_schema.startswith(f"{_ENTRIES[0]}."))
+    if found.statistics is not None and found.statistics.has_min_max:
+        return int(found.statistics.max)
+    batches = file.iter_batches(window, row_groups=[group], columns=[_ENTRIES[0]])
+    return max(compute.max(batch.column(0).flatten()).as_py() or 0 for batch in batches)
+
+
+def read_entries(table: Any, path: Path, first_row: int = 0) -> sparse.csr_array:  # noqa: ANN401 -- pyarrow has no types
+    """Read the sparse features of a Parquet file, or of some rows of it; equal places are added up."""
     places, values = (table.column(name).combine_chunks() for name in _ENTRIES)
     counts = [column.value_lengths().fill_null(0).to_numpy() for column in (places, values)]
     if (counts[0] != counts[1]).any():
         row = int(np.argmax(counts[0] != counts[1]))
         raise TableError(
-            f"row {row + 1} has {_wording.count(int(counts[0][row]), 'place')} in 'indices', but "
+            f"row {first_row + row + 1} has {_wording.count(int(counts[0][row]), 'place')} in 'indices', but "
             f"{int(counts[1][row]):,} in 'values'; each place needs its value",
             path,
         )
@@ -92,10 +105,10 @@ def read_entries(table: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 --
     ends = np.concatenate([[0], np.cumsum(counts[0])])
     shape = (len(counts[0]), int(columns.max()) + 1 if len(columns) else 1)
     cells = cells.to_numpy(zero_copy_only=False)
-    return check_matrix(sparse.csr_array((cells, columns, ends), shape=shape), path)
+    return check_matrix(sparse.csr_array((cells, columns, ends), shape=shape), path, first_row)
 
 
-def check_matrix(found: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 -- any sparse matrix of scipy
+def check_matrix(found: Any, path: Path, first_row: int = 0) -> sparse.csr_array:  # noqa: ANN401 -- any matrix of scipy
     """Return a matrix with sorted places, each of them once; raise an error for one that is damaged or not finite."""
     try:
         _check_places(found)
@@ -108,7 +121,7 @@ def check_matrix(found: Any, path: Path) -> sparse.csr_array:  # noqa: ANN401 --
     infinite = np.flatnonzero(np.isinf(matrix.data))
     if len(infinite):
         row = int(np.searchsorted(matrix.indptr, infinite[0], side="right"))
-        raise TableError(f"row {row}, column {matrix.indices[infinite[0]]}: the number is infinite", path)
+        raise TableError(f"row {first_row + row}, column {matrix.indices[infinite[0]]}: the number is infinite", path)
     return matrix
 
 
@@ -126,7 +139,7 @@ def fit_width(raw: RawTable, features: int | None) -> sparse.csr_array:
     if features is None or matrix.shape[1] == features:
         return matrix  # type: ignore[no-any-return]
     if matrix.shape[1] > features:
-        row = int(np.searchsorted(matrix.indptr, np.argmax(matrix.indices >= features), side="right"))
+        row = raw.first_row + int(np.searchsorted(matrix.indptr, np.argmax(matrix.indices >= features), side="right"))
         raise raw.error(
             f"row {row} has feature {matrix.indices[matrix.indices >= features][0]}, but there are {features:,} "
             "features, which are counted from 0; use the same numbers as for training"

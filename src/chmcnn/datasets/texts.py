@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from chmcnn._io import strict_json
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +27,9 @@ FEW_TEXTS = 100
 _WORDS = 3
 """Average number of words in a cell from which a column is running text."""
 _MOST_TERMS = 100_000
-"""Words and pairs that are kept: the most frequent ones."""
+"""Words and pairs that become features: the most frequent ones."""
+COUNTED_TERMS = 1_000_000
+"""Words and pairs that are counted at once, in each column, if not all texts are in memory."""
 _ROWS_FOR_PAIRS = 50
 """Rows from which a word must appear in two of them: in fewer rows, most words appear once."""
 _TOKEN = r"(?u)\b\w+\b"  # noqa: S105 -- no secret; unlike scikit-learn's it keeps words of one character  # nosec B105
@@ -103,11 +106,9 @@ class TextEncoder:
     @classmethod
     def fit(cls, texts: Sequence[str]) -> TextEncoder:
         """Learn the words of texts, and their weights."""
-        try:
-            fitted = _fit(texts, min_df=2 if len(texts) >= _ROWS_FOR_PAIRS else 1)
-        except ValueError:  # no word appears twice, or there is none
-            fitted = _fit(texts, min_df=1)
-        return cls(fitted.get_feature_names_out().tolist(), fitted.idf_)
+        counts = TermCounts()
+        counts.add(texts)
+        return counts.create()
 
     def transform(self, texts: Sequence[str]) -> sparse.csr_array:
         """Return the weights of the words of each text (rows, terms)."""
@@ -132,5 +133,57 @@ def _create_vectorizer(**options: Any) -> Any:  # noqa: ANN401 -- scikit-learn h
     return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32, token_pattern=_TOKEN, **options)
 
 
-def _fit(texts: Sequence[str], *, min_df: int) -> Any:  # noqa: ANN401 -- scikit-learn has no types
-    return _create_vectorizer(min_df=min_df, max_features=_MOST_TERMS).fit(texts)
+class TermCounts:
+    """How often words and pairs of words appear in texts, of which only some are in memory at a time.
+
+    Parameters
+    ----------
+    most
+        Most terms to count at once. When there are more, half of them or more are forgotten: those of the fewest rows.
+        By default, all are counted.
+
+    Examples
+    --------
+    >>> counts = TermCounts()
+    >>> for texts in (["red shoes"], ["blue shoes"]):
+    ...     counts.add(texts)
+    >>> counts.create().terms
+    ('blue', 'blue shoes', 'red', 'red shoes', 'shoes')
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most, self.texts = most, 0
+        self._texts: Counter[str] = Counter()  # that have a term
+        self._repeats: Counter[str] = Counter()  # appearances of a term in a text beyond the first
+        self._split = _create_vectorizer().build_analyzer()
+
+    def __len__(self) -> int:
+        """Return the number of terms."""
+        return len(self._texts)
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Count the terms of some texts."""
+        for text in texts:
+            found = Counter(self._split(text))
+            self.texts += 1
+            self._texts.update(found.keys())
+            self._repeats.update({term: times - 1 for term, times in found.items() if times > 1})
+            if self.most is not None and len(self) > self.most:
+                self._forget(len(self) - self.most // 2)
+
+    def create(self) -> TextEncoder:
+        """Return the encoder of the terms: scikit-learn's choice and weights for all texts at once."""
+        least = 2 if self.texts >= _ROWS_FOR_PAIRS else 1
+        terms = sorted(term for term, texts in self._texts.items() if texts >= least) or sorted(self._texts)
+        if len(terms) > _MOST_TERMS:
+            times = np.array([self._texts[term] + self._repeats[term] for term in terms], dtype=np.float32)
+            terms = [terms[place] for place in np.sort((-times).argsort()[:_MOST_TERMS])]
+        texts = np.array([self._texts[term] for term in terms], dtype=np.float32)
+        return TextEncoder(terms, np.log((self.texts + 1) / (texts + 1)) + 1)
+
+    def _forget(self, terms: int) -> None:
+        """Forget so many terms with the fewest texts, and others with as few."""
+        texts = np.fromiter(self._texts.values(), np.int64, len(self))
+        fewest = np.partition(texts, terms - 1)[terms - 1]
+        self._texts = Counter({term: count for term, count in self._texts.items() if count > fewest})
+        self._repeats = Counter({term: count for term, count in self._repeats.items() if term in self._texts})

@@ -314,14 +314,18 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     def _fit_transform_rows(self, X: Features, labels: csr_array) -> Rows:
         """Fit the preprocessing on training rows, and apply it."""
-        self.preprocessor_ = create_preprocessor(self.preprocess).fit(X, labels)
-        self.n_features_in_ = self.preprocessor_.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(self.preprocessor_, "feature_names_in_"):
-            self.feature_names_in_ = self.preprocessor_.feature_names_in_
         name = getattr(getattr(X, "index", None), "name", None)
-        self.id_column_ = name if isinstance(name, str) else None
+        preprocessor = create_preprocessor(self.preprocess).fit(X, labels)
+        self._take_preprocessor(preprocessor, name if isinstance(name, str) else None)
         return self._to_rows(X, labels)
+
+    def _take_preprocessor(self, preprocessor: Preprocessor | CustomPreprocessor, id_column: str | None) -> None:
+        """Set a fitted preprocessor, and what is known of the features by it."""
+        self.preprocessor_, self.id_column_ = preprocessor, id_column
+        self.n_features_in_ = preprocessor.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(preprocessor, "feature_names_in_"):
+            self.feature_names_in_ = preprocessor.feature_names_in_
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return Rows(self._preprocess(X), labels)

@@ -27,7 +27,7 @@ from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._network import NetworkBuilder
 from chmcnn.estimator._network_files import describe_network, network_tensors, restore_network
 from chmcnn.estimator._presets import find_preset
-from chmcnn.estimator._row_groups import WindowedBatches, learn_preprocessing
+from chmcnn.estimator._row_groups import WindowedRows, learn_preprocessing
 from chmcnn.estimator._seeds import agree_on_seed
 from chmcnn.estimator._transformer_files import dump_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor, create_preprocessor
@@ -168,16 +168,14 @@ class NeuralClassifier(NetworkBuilder):
         self.resolve(None)
         share = 0.0 if validation_data is not None else min(self.validation, rows.window / len(rows))
         held_out = rows.draw(share, self.seed_)
-        self.preprocessor_, table = learn_preprocessing(rows, held_out, create_preprocessor(self.preprocess))
-        self.n_features_in_, self.id_column_ = self.preprocessor_.n_features_in_, rows.id_column
-        self.feature_names_in_ = self.preprocessor_.feature_names_in_
-        self.row_groups_, self.n_samples_fit_ = True, len(rows) - (0 if table is None else len(table))
-        self.feature_shape_ = (len(self.preprocessor_.scales_),)
+        preprocessor, table = learn_preprocessing(rows, held_out, create_preprocessor(self.preprocess))
+        self._take_preprocessor(preprocessor, rows.id_column)
+        train = WindowedRows(rows, held_out, lambda part: self._to_rows(part.X, part.Y))
+        self.row_groups_ = True
+        self._take_sizes(len(train), (len(preprocessor.scales_),))
         pair = validation_data if table is None else (table.X, table.Y)
         valid = None if pair is None else self._to_rows(pair[0], self._to_labels(*pair))
         self._require_end(valid)
-        batch_size = self._get_setting("batch_size", find_preset(self.preset, self.presets))
-        train = WindowedBatches(rows, held_out, self._preprocess, batch_size)
         self._learn_held_out(valid, self._learn(train, valid))
 
     def _require_end(self, valid: Rows | None) -> None:
@@ -212,9 +210,13 @@ class NeuralClassifier(NetworkBuilder):
         rows = super()._fit_transform_rows(X, labels)
         if isinstance(self.preprocessor_, CustomPreprocessor):
             dump_transformer(self.preprocessor_.transformer_)  # one that cannot be saved is refused before the training
-        self.n_samples_fit_, self.feature_shape_ = rows.x.shape[0], tuple(rows.x.shape[1:])
-        self.sparse_network_ = self._wants_sparse_network() and isinstance(rows.x, sparse.csr_array)
+        self._take_sizes(len(rows), tuple(rows.x.shape[1:]))
         return rows
+
+    def _take_sizes(self, rows: int, shape: tuple[int, ...]) -> None:
+        """Set what the network depends on: the number of training rows, and the form of their features."""
+        self.n_samples_fit_, self.feature_shape_ = rows, shape
+        self.sparse_network_ = self._wants_sparse_network() and self.preprocessor_.sparse_
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)

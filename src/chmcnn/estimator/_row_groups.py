@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,13 @@ from scipy import sparse
 
 from chmcnn._wording import count
 from chmcnn.datasets.dataset import Table
-from chmcnn.datasets.one_pass import OnePass
+from chmcnn.datasets.one_pass import OnePass, SparsePasses
 from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError
-from chmcnn.training import Ranks
+from chmcnn.training import ALONE, Ranks, Rows, RowSource, join_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
     from torch import Tensor
@@ -26,34 +25,28 @@ if TYPE_CHECKING:
     from chmcnn.datasets.row_groups import RowGroup, RowGroups
     from chmcnn.estimator._transformers import CustomPreprocessor
 
-    _Part = tuple[Tensor, sparse.csr_array]
 
+class WindowedRows(RowSource):
+    """Rows of files of which a window is in memory, and shuffled, at a time; torch's seed decides their order.
 
-class WindowedBatches:
-    """Batches of rows that are shuffled within a window; torch's seed decides their order.
-
-    The order of the groups is shuffled as well. Labels are sparse in the window, and dense in a batch.
+    The order of the groups is shuffled as well.
     """
 
     def __init__(
         self,
         rows: RowGroups,
         held_out: dict[RowGroup, NDArray[np.bool_]],
-        preprocess: Callable[[pd.DataFrame], Any],  # gives a tensor: nothing is sparse
-        batch_size: int,
+        prepare: Callable[[Table], Rows],
     ) -> None:
-        self.rows, self.held_out, self.preprocess, self.batch_size = rows, held_out, preprocess, batch_size
+        self.rows, self.held_out, self.prepare = rows, held_out, prepare
 
     def __len__(self) -> int:
-        """Return the number of batches of an epoch."""
-        rows = sum(int((~mask).sum()) for mask in self.held_out.values())
-        return math.ceil(rows / self.batch_size)
+        """Count the rows to train on."""
+        return sum(int((~mask).sum()) for mask in self.held_out.values())
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the batches of one epoch."""
-        return self.divide(Ranks())
-
-    def divide(self, ranks: Ranks) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(
+        self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False, ranks: Ranks = ALONE
+    ) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield batches of the groups that one process has in one epoch; those of all processes add up to whole ones.
 
         All processes draw the same order of the groups, and each reads only its own.
@@ -64,57 +57,69 @@ class WindowedBatches:
                 "write them with smaller row groups, or start fewer processes."
             )
         random = np.random.default_rng(int(torch.randint(2**62, ()).item()))
-        size = len(ranks.take(range(self.batch_size)))
-        parts: list[_Part] = []
+        share = len(ranks.take(range(size)))
+        order = ranks.take(random.permutation(len(self.rows.groups)))
+        for window, places in self._shuffle(order, share, random):
+            for start in range(0, len(places), share):
+                rows = torch.from_numpy(places[start : start + share])
+                yield window.select(rows, device, keep_sparse=keep_sparse)
+
+    def _shuffle(
+        self, order: NDArray[np.int64], share: int, random: np.random.Generator
+    ) -> Iterator[tuple[Rows, NDArray[np.int64]]]:
+        """Yield windows, each with the order of its rows; what is left of the last batch goes to the next window."""
+        parts: list[Rows] = []
         held = 0
-        for table in self._read(ranks.take(random.permutation(len(self.rows.groups)))):
-            parts.append((self.preprocess(table.X), table.Y))
+        for table in _read_training_rows(self.rows, self.held_out, order.tolist()):
+            parts.append(self.prepare(table))
             held += len(table)
             if held >= self.rows.window:
-                x, y = _concatenate(parts)
-                order = random.permutation(held)
-                rest = order[held - held % size :]
-                yield from _cut(x, y, order[: held - len(rest)], size)
-                parts, held = [(x[rest], y[rest])], len(rest)
+                window, places = join_rows(parts), random.permutation(held)
+                rest = places[held - held % share :]
+                yield window, places[: held - len(rest)]
+                parts, held = [window.take(rest)], len(rest)
         if held:
-            yield from _cut(*_concatenate(parts), random.permutation(held), size)
-
-    def _read(self, order: NDArray[np.int64]) -> Iterator[Table]:
-        """Yield the training rows of the groups, in an order."""
-        for number in order.tolist():
-            group = self.rows.groups[number]
-            for place, table in self.rows.read(group):
-                kept = np.flatnonzero(~self.held_out[group][place])
-                if len(kept):
-                    yield table.take(kept)
+            yield join_rows(parts), random.permutation(held)
 
 
-def _cut(x: Tensor, y: sparse.csr_array, order: NDArray[np.int64], size: int) -> Iterator[tuple[Tensor, Tensor]]:
-    for start in range(0, len(order), size):
-        chosen = order[start : start + size]
-        yield x[chosen], torch.from_numpy(y[chosen].toarray())
-
-
-def _concatenate(parts: list[_Part]) -> _Part:
-    return torch.cat([x for x, _ in parts]), sparse.vstack([y for _, y in parts], format="csr")
+def _read_training_rows(
+    rows: RowGroups, held_out: dict[RowGroup, NDArray[np.bool_]], order: Iterable[int]
+) -> Iterator[Table]:
+    """Yield the rows of some groups that are not held out."""
+    for number in order:
+        group = rows.groups[number]
+        for place, table in rows.read(group):
+            kept = np.flatnonzero(~held_out[group][place])
+            if len(kept):
+                yield table.take(kept)
 
 
 def learn_preprocessing(
     rows: RowGroups, held_out: dict[RowGroup, NDArray[np.bool_]], preprocessor: Preprocessor | CustomPreprocessor
 ) -> tuple[Preprocessor, Table | None]:
-    """Learn the preprocessing from training rows, and collect the rows that are held out, in one pass."""
+    """Learn the preprocessing from training rows, and collect the rows that are held out."""
     if not isinstance(preprocessor, Preprocessor):
         raise ChmcnnError("preprocess= is a transformer, which files cannot be streamed through: use True or False.")
-    one_pass, kept = OnePass(), []
+    learner = OnePass() if rows.features is None else SparsePasses(rows.features)
+    kept = []
     for group in rows.groups:
         for place, table in rows.read(group):
             mask = held_out[group][place]
-            one_pass.add(table.X[~mask])
+            if not mask.all():
+                learner.add(table.X[~mask])
             if mask.any():
                 kept.append(table.take(np.flatnonzero(mask)))
-    fitted = one_pass.create(standardise=preprocessor.standardise)
+    if isinstance(learner, SparsePasses) and preprocessor.standardise:
+        for table in _read_training_rows(rows, held_out, range(len(rows.groups))):
+            learner.add_lengths(table.X)
+    fitted = learner.create(standardise=preprocessor.standardise)
     if not kept:
         return fitted, None
-    features = pd.concat([table.X for table in kept], ignore_index=rows.id_column is None)
-    labels = sparse.vstack([table.Y for table in kept], format="csr")
-    return fitted, Table(features, labels, rows.hierarchy)
+    return fitted, _join_tables(kept, has_names=rows.id_column is not None)
+
+
+def _join_tables(tables: list[Table], *, has_names: bool) -> Table:
+    parts = [table.X for table in tables]
+    is_frame = isinstance(parts[0], pd.DataFrame)
+    features = pd.concat(parts, ignore_index=not has_names) if is_frame else sparse.vstack(parts, format="csr")
+    return Table(features, sparse.vstack([table.Y for table in tables], format="csr"), tables[0].hierarchy)

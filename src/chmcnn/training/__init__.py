@@ -3,15 +3,17 @@
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._loop import Loss, Trained, Training, train
-from chmcnn.training._ranks import Ranks, join, joined
+from chmcnn.training._ranks import ALONE, Ranks, join, joined
 from chmcnn.training._rows import (
     Batches,
     Matrix,
     Rows,
+    RowSource,
     accepts_sparse,
     as_loader,
     divide,
     join_blocks,
+    join_rows,
     predict,
     score_blocks,
 )
@@ -19,6 +21,7 @@ from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
 __all__ = [
+    "ALONE",
     "Batches",
     "Budget",
     "Epoch",
@@ -26,6 +29,7 @@ __all__ = [
     "Matrix",
     "Phase",
     "Ranks",
+    "RowSource",
     "Rows",
     "Settings",
     "Trained",
@@ -38,6 +42,7 @@ __all__ = [
     "estimate_seconds",
     "join",
     "join_blocks",
+    "join_rows",
     "joined",
     "load_optimizer",
     "optimizer_tensors",

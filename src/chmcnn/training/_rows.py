@@ -1,7 +1,8 @@
-"""Rows to train on: in memory, or from a torch Dataset or DataLoader."""
+"""Rows to train on: in memory, some at a time, or from a torch Dataset or DataLoader."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -18,14 +19,14 @@ from chmcnn.nn import to_sparse_tensor
 from chmcnn.training._ranks import ALONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from chmcnn.training._ranks import Ranks
 
 Batches: TypeAlias = Any
-"""Training data: `Rows`, a torch Dataset or DataLoader of pairs (x, y), or any iterable of batches of them."""
+"""Training data: `RowSource`, a torch Dataset or DataLoader of pairs (x, y), or any iterable of batches of them."""
 Matrix: TypeAlias = Tensor | csr_array
 """Features of rows, (rows, features); batches of a sparse matrix become tensors one at a time."""
 _ROWS_AT_ONCE = 4096
@@ -36,8 +37,27 @@ _CELLS_KEPT = 1 << 26
 """Most pairs whose scores are kept for measures that read them twice: 256 MiB."""
 
 
+class RowSource(ABC):
+    """Rows that can be counted, and that divide themselves into batches."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Count the rows."""
+
+    @abstractmethod
+    def batches(
+        self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False, ranks: Ranks = ALONE
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors.
+
+        Each process gets its share of each batch.
+        """
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class Rows(RowSource):
     """Features and labels in memory: memory grows with the labels, not with rows times classes.
 
     For a training, dense features are on its device. The labels of a batch become dense there, one batch at a time.
@@ -53,13 +73,14 @@ class Rows:
     def batches(
         self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False, ranks: Ranks = ALONE
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the shuffled batches of one epoch; those of a sparse matrix are dense, or CSR tensors.
-
-        Each process gets its share of each batch.
-        """
+        """Yield the shuffled batches of one epoch."""
         for rows in map(ranks.take, torch.randperm(len(self)).split(size)):
             if len(rows):
-                yield _select(self.x, rows, device, keep_sparse=keep_sparse), _select_labels(self.y, rows, device)
+                yield self.select(rows, device, keep_sparse=keep_sparse)
+
+    def select(self, rows: Tensor, device: torch.device | str, *, keep_sparse: bool) -> tuple[Tensor, Tensor]:
+        """Return the batch of the rows at some positions."""
+        return _select(self.x, rows, device, keep_sparse=keep_sparse), _select_labels(self.y, rows, device)
 
     def take(self, rows: NDArray[np.int64]) -> Rows:
         """Return the rows at some positions."""
@@ -71,9 +92,7 @@ class Rows:
 
     def concatenate(self, other: Rows) -> Rows:
         """Return these rows, followed by the others."""
-        both: Any = self.x, other.x
-        x = torch.cat(both) if isinstance(self.x, Tensor) else vstack(both, format="csr")
-        return Rows(x, vstack([self.y, other.y], format="csr"))
+        return join_rows([self, other])
 
     @property
     def features(self) -> NDArray[np.float64] | csr_array:
@@ -83,6 +102,13 @@ class Rows:
     def arrays(self) -> tuple[NDArray[np.float64] | csr_array, NDArray[np.bool_]]:
         """Return features and dense labels, for libraries that take no sparse ones."""
         return self.features, self.y.toarray()
+
+
+def join_rows(parts: Sequence[Rows]) -> Rows:
+    """Return rows that follow each other as one."""
+    x: Any = [part.x for part in parts]
+    joined = torch.cat(x) if isinstance(x[0], Tensor) else vstack(x, format="csr")
+    return Rows(joined, vstack([part.y for part in parts], format="csr"))
 
 
 def accepts_sparse(network: object) -> bool:
@@ -173,7 +199,7 @@ def batches(
     data: Batches, size: int, device: torch.device | str, *, keep_sparse: bool = False, ranks: Ranks = ALONE
 ) -> Iterable[tuple[Tensor, Tensor]]:
     """Return the batches of one epoch, on a device: the share that one process has of each."""
-    if isinstance(data, Rows):
+    if isinstance(data, RowSource):
         return data.batches(size, device, keep_sparse=keep_sparse, ranks=ranks)
     return ((x.to(device), y.to(device)) for x, y in divide(data, size, ranks))
 
@@ -225,4 +251,4 @@ def count_steps(data: Batches, batch_size: int) -> int | None:
         length = len(data)
     except TypeError:
         return None
-    return -(-length // batch_size) if isinstance(data, Rows | Dataset) else length
+    return -(-length // batch_size) if isinstance(data, RowSource | Dataset) else length
