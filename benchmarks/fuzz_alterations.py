@@ -1,8 +1,10 @@
 """How `benchmarks.fuzz` alters a good file: some bytes, a value of its JSON, a tensor, or what is packed in it."""
 
+import contextlib
 import gzip
 import io
 import json
+import sqlite3
 import struct
 import zipfile
 from collections.abc import Iterator
@@ -60,6 +62,38 @@ def _walk(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 -- any JSON
     for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield value, key
         yield from _walk(value[key])
+
+
+def alter_lines(random: Random, content: bytes) -> bytes:
+    """Alter a line of JSON, or some bytes."""
+    lines = content.splitlines()
+    number = random.randrange(len(lines))
+    lines[number] = alter_json(random, lines[number])
+    return b"\n".join(lines) + b"\n"
+
+
+def alter_database(random: Random, content: bytes) -> bytes:
+    """Replace a value of a SQLite database, or some bytes of the file."""
+    if random.random() < 0.5:
+        return alter_bytes(random, content)
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(content)
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        table = random.choice([name for name in tables if database.execute(f"SELECT 1 FROM {name}").fetchone()])
+        column = random.choice([row[1] for row in database.execute(f"PRAGMA table_info({table})")])
+        key, value = random.choice(database.execute(f"SELECT rowid, {column} FROM {table}").fetchall())
+        with contextlib.suppress(sqlite3.IntegrityError, OverflowError, UnicodeEncodeError):  # what no database holds
+            altered = _alter_cell(random, value)
+            database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (altered, key))
+        database.commit()
+        return database.serialize()
+
+
+def _alter_cell(random: Random, value: Any) -> Any:  # noqa: ANN401 -- any value of a database
+    """Return another value; half of those of text are altered text."""
+    if isinstance(value, str) and value and random.random() < 0.5:
+        return alter_bytes(random, value.encode()).decode(errors="replace")
+    return random.choice([each for each in _VALUES if not isinstance(each, list | dict)])
 
 
 def alter_gzip(random: Random, content: bytes) -> bytes:

@@ -18,10 +18,20 @@ import torch
 from fastapi import HTTPException
 from scipy import sparse
 
-from benchmarks.fuzz_alterations import alter_bytes, alter_gzip, alter_json, alter_tensors, alter_zip, pack_zip
+from benchmarks import fuzz_own_files as own
+from benchmarks.fuzz_alterations import (
+    alter_bytes,
+    alter_database,
+    alter_gzip,
+    alter_json,
+    alter_lines,
+    alter_tensors,
+    alter_zip,
+    pack_zip,
+)
 from chmcnn import CHMCNNClassifier, ChmcnnError, CoherentEnsemble, Hierarchy, baselines, load_model, settings
 from chmcnn._io import results
-from chmcnn.datasets import arff, obo, read_hierarchy, read_information, read_known, read_table
+from chmcnn.datasets import RowGroups, arff, obo, read_hierarchy, read_information, read_known, read_table
 from chmcnn.datasets.annotation_files import read as read_annotations
 from chmcnn.estimator import HierarchicalClassifier, load_transformer
 from chmcnn.estimator._model_files import _digest
@@ -44,6 +54,14 @@ _OBO = b"format-version: 1.2\n\n[Term]\nid: T:1\nname: one\n\n[Term]\nid: T:2\ni
 _SKOS = (
     b"@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix : <http://x.org/> .\n:a a skos:Concept .\n"
     b':b a skos:Concept ; skos:broader :a ; skos:prefLabel "the b"@en .\n'
+)
+_TRIPLES = b"".join(
+    b"<http://x.org/%s> <http://www.w3.org/%s> %s .\n" % line
+    for line in [
+        (b"a", b"1999/02/22-rdf-syntax-ns#type", b"<http://www.w3.org/2004/02/skos/core#Concept>"),
+        (b"b", b"2004/02/skos/core#broader", b"<http://x.org/a>"),
+        (b"b", b"2004/02/skos/core#prefLabel", b'"the b"@en'),
+    ]
 )
 _GAF = b"!gaf-version: 2.2\n" + b"\t".join(
     [b"DB", b"G1", b"g", b"", b"GO:1", b"R", b"IDA", *[b""] * 3, b"s|t", *[b""] * 6]
@@ -90,6 +108,12 @@ def _ensemble() -> CoherentEnsemble:
     return _learn(
         CoherentEnsemble(members=[baselines.Linear(), baselines.Neighbours()], validation=0.4, random_state=0)
     )
+
+
+@cache
+def _members() -> CoherentEnsemble:
+    kinds = [baselines.KernelRidge(), baselines.Neighbours(), baselines.Linear()]
+    return _learn(CoherentEnsemble(members=kinds, validation=0.4, random_state=0))
 
 
 @cache
@@ -182,6 +206,11 @@ def _result(folder: Path) -> bytes:
     return (folder / "good.json").read_bytes()
 
 
+def _stream(path: Path) -> object:
+    rows = RowGroups([path], TREE)
+    return [list(rows.read(group)) for group in rows.groups]
+
+
 def _as_table(path: Path) -> Any:  # noqa: ANN401 -- whatever is read
     return read_table(path, TREE)
 
@@ -191,6 +220,7 @@ READERS = {
     "csv.gz": Reader("my.csv.gz", _of(gzip.compress(_TABLE, mtime=0)), _as_table, alter_gzip),
     "tsv": Reader("my.tsv", _of(_TABLE.replace(b",", b"\t")), _as_table),
     "parquet": Reader("my.parquet", _parquet, _as_table),
+    "stream": Reader("part.parquet", _parquet, _stream),
     "svmlight": Reader(
         "my.svm", _of(b"1,2 1:0.5 3:1\n2 2:1 # x\n"), lambda path: read_table(path, Hierarchy(["1", "2"], []))
     ),
@@ -201,6 +231,7 @@ READERS = {
     "hierarchy": Reader("h.json", _of(TREE.with_titles({"a": "the a"}).to_json().encode()), read_hierarchy, alter_json),
     "obo": Reader("my.obo", _of(_OBO), obo.read),
     "skos": Reader("my.ttl", _of(_SKOS), read_hierarchy),
+    "triples": Reader("my.nt", _of(_TRIPLES), read_hierarchy),
     "gaf": Reader("my.gaf", _of(_GAF), lambda path: list(read_annotations(path))),
     "annotations": Reader(
         "my.tsv", _of(b"gene\tterm\nG1\tGO:1\nG2\tGO:2\n"), lambda path: list(read_annotations(path))
@@ -223,10 +254,18 @@ READERS = {
         alter_json,
     ),
     "result": Reader("run.json", _result, results.read, alter_json),
+    "run": Reader("run.json", own.save_run, own.load_run, alter_json),
+    "study": Reader("study.db", own.save_study, own.load_study, alter_database),
+    "journal": Reader("journal.log", own.save_journal, own.load_journal, alter_lines),
     "model": Reader("model.json", _save(_network, "model.json"), _load_facts, alter_json),
     "ensemble": Reader("model.json", _save(_ensemble, "model.json"), _load_facts, alter_json),
     "tensors": Reader("model.safetensors", _save(_network, "model.safetensors"), _load_tensors, alter_tensors),
+    "members": Reader("model.safetensors", _save(_members, "model.safetensors"), _load_tensors, alter_tensors),
     "trees": Reader("model.safetensors", _save(_trees, "model.safetensors"), _load_tensors, alter_tensors),
+    "class_facts": Reader("class_facts.json", own.save_class_facts, own.load_class_facts, alter_json),
+    "signature": Reader("model.json.sig", own.save_signed("model.json.sig"), own.verify_altered),
+    "public key": Reader("public.pem", own.save_signed(own.PUBLIC), own.verify_by),
+    "private key": Reader("private.pem", own.save_signed(own.PRIVATE), own.sign_by),
     "checkpoint": Reader(
         "checkpoint.safetensors",
         _save_checkpoint,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _SOLUTION = "delete it, and run the command that wrote it again"
-_UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """Errors raised by a file with unexpected content."""
 
 
@@ -39,8 +39,8 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = strict_json.loads(path.read_text(encoding="utf-8"))
         is_unchanged = content.pop("checksum") == checksum(content)
-    except _UNEXPECTED:
-        raise _not_a_result(path) from None
+    except UNEXPECTED:
+        raise not_a_result(path) from None
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path) from None
     if not is_unchanged:
@@ -53,8 +53,8 @@ def load(path: Path, parse: Callable[[dict[str, Any]], _Result]) -> _Result:
     content = read(path)
     try:
         return parse(content)
-    except _UNEXPECTED:
-        raise _not_a_result(path) from None
+    except UNEXPECTED:
+        raise not_a_result(path) from None
 
 
 def checksum(content: Mapping[str, Any]) -> str:
@@ -62,5 +62,6 @@ def checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _not_a_result(path: Path) -> FileError:
+def not_a_result(path: Path) -> FileError:
+    """Return the error for a file with other content than a result has."""
     return FileError(f"not a result file; {_SOLUTION}", path)

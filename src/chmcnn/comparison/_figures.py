@@ -23,6 +23,7 @@ from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import UnionType
 
     from numpy.typing import NDArray
 
@@ -58,8 +59,23 @@ class Figures:
         """Whether a measure was computed."""
         return measure.key == "auprc" or measure.key in (self.measures or {})
 
+    def check(self) -> None:
+        """Raise a `TypeError` for figures from a file that are none."""
+        check_kinds(self, dict.fromkeys(NUMBERS, _NUMBER) | {"settings": dict | None, "measures": dict | None})
+        if not all(isinstance(value, _NUMBER) for value in (self.measures or {}).values()):
+            raise TypeError("measures")
+
+
+_NUMBER = int | float | None
 
 NUMBERS = tuple(name for name in Figures.__slots__ if name not in ("settings", "measures"))
+
+
+def check_kinds(value: object, kinds: Mapping[str, type | UnionType]) -> None:
+    """Raise a `TypeError` for an attribute of another kind."""
+    for name, kind in kinds.items():
+        if not isinstance(getattr(value, name), kind):
+            raise TypeError(name)
 
 
 def measure_system(spec: RunSpec, split: Split, measures: tuple[str, ...] = ()) -> Figures:

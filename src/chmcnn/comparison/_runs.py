@@ -21,7 +21,7 @@ from chmcnn._io import results, user_code
 from chmcnn._io.files import explain_unwritable
 from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
-from chmcnn.comparison._figures import NUMBERS, Figures, measure_system, to_plain
+from chmcnn.comparison._figures import NUMBERS, Figures, check_kinds, measure_system, to_plain
 from chmcnn.comparison._systems import System
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.estimator import NeuralClassifier
@@ -85,7 +85,26 @@ class Run:
         """Restore what `to_json` returned."""
         fields = dict(content)
         spec, figures = RunSpec(**fields.pop("cell")), fields.pop("figures")
-        return cls(**fields, spec=spec, figures=Figures(**figures) if figures else None)
+        restored = cls(**fields, spec=spec, figures=Figures(**figures) if figures else None)
+        check_kinds(spec, _SPEC)
+        check_kinds(restored, {"data": str, "reason": str, "trace": str, "versions": dict, "command": str})
+        if not all(isinstance(version, str) for version in restored.versions.values()):
+            raise TypeError("versions")
+        if restored.figures:
+            restored.figures.check()
+        return restored
+
+
+_SPEC = {
+    "dataset": str,
+    "system": str,
+    "options": dict,
+    "seed": int,
+    "fold": int | None,
+    "folds": int | None,
+    "own": str | None,
+    "own_version": str | None,
+}
 
 
 class PlannedRun(NamedTuple):
@@ -183,7 +202,11 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
     model = result.spec.get_system().create(result.spec.options)
     if not isinstance(model, NeuralClassifier):
         return
-    now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
+    try:
+        resolved = model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False))
+    except results.UNEXPECTED:
+        raise results.not_a_result(path) from None
+    now = to_plain(resolved)
     before = {**asdict(Settings()), **before}  # what it does not name is newer, and was as it is by default
     changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if changes:
@@ -193,18 +216,17 @@ def _refuse_other_settings(result: Run, path: Path) -> None:
 
 
 def read(path: Path) -> Run:
-    """Read a result; refuse a file that was changed since it was written."""
-    return results.load(path, Run.from_json)
+    """Read a result; refuse a file that was changed since it was written, or has the name of another one."""
+    result = results.load(path, Run.from_json)
+    expected = result.spec.path(path.parent)
+    if expected != path:
+        raise FileError(f"a copy of {expected.name}, which would count twice; delete it", path)
+    return result
 
 
 def collect(folder: Path) -> pd.DataFrame:
     """Return all results of a folder, one row each: specification, figures, and the reason if there are none."""
-    runs = {path: read(path) for path in sorted(folder.glob("[!.]*.json"))}
-    for path, result in runs.items():
-        expected = result.spec.path(folder)
-        if expected != path:
-            raise FileError(f"a copy of {expected.name}, which would count twice; delete it", path)
-    return to_frame(list(runs.values()))
+    return to_frame([read(path) for path in sorted(folder.glob("[!.]*.json"))])
 
 
 def to_frame(runs: list[Run], measures: Sequence[Measure] = ()) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from chmcnn._io.strict_json import dumps
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._pruning import create_pruner
 from chmcnn.search._space import Space
+from chmcnn.search._stored_trials import check_trials, explain_damage
 from chmcnn.search._study import LOCKS, Study
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def open_study(spec: SearchSpec, digest: str) -> Iterator[Study]:
     space, opened = Space.of(plan.space), None
     grid = space.grid(plan.seed) if plan.sampler == "grid" else None
     try:
-        with _acquire(lock):
+        with _acquire(lock), explain_damage("The storage" if storage else str(folder / _DATABASE)):
             opened = _open_storage(folder, storage)
             study = optuna.create_study(
                 storage=opened,
@@ -82,6 +83,7 @@ def open_study(spec: SearchSpec, digest: str) -> Iterator[Study]:
                 load_if_exists=True,
             )
             _refuse_other(study.user_attrs.get("facts"), facts, folder, "storage" if storage else "folder")
+            check_trials(study, space)
             study.set_user_attr("facts", facts)
         yield Study(study, folder, space, plan.total, grid, plan.seed, plan.settings)
     finally:

@@ -149,12 +149,18 @@ def _check_evaluation(evaluation: JSONValue) -> None:
     rows, figures = evaluation.get("rows"), evaluation.get("figures")
     if not _is_count(rows) or not _is_share(evaluation.get("auprc")) or not isinstance(figures, dict):
         raise ValueError("evaluation has no measures")
-    if not all(value is None or type(value) in {int, float} for value in figures.values()):
+    if not all(value is None or _is_finite(value) for value in figures.values()):
         raise ValueError("evaluation has no measures that are numbers")
+    if unknown := evaluation.keys() - {"title", "rows", "auprc", "figures"}:
+        raise ValueError(f"evaluation has also {min(unknown)!r}")
 
 
 def _is_count(value: object) -> bool:
     return type(value) is int and value >= 0
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_share(value: object) -> bool:
