@@ -32,11 +32,15 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.fuzz_alterations import alter_json, alter_tensors, alter_zip, pack_zip
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, save
-from chmcnn import CHMCNNClassifier, ChmcnnError, load_model, sign_model
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, load_model, sign_model
 from chmcnn._io.user_code import describe_error
-from chmcnn.estimator import create_key
+from chmcnn.datasets import Table
+from chmcnn.estimator import create_key, save_model
 from chmcnn.estimator._model_files import _digest
-from chmcnn.estimator._model_folder import DIGESTS, FACTS, TENSORS, TRANSFORMER
+from chmcnn.estimator._model_folder import CLASS_FACTS, DIGESTS, FACTS, TENSORS, TRANSFORMER
+from chmcnn.evaluation import evaluate
+from chmcnn.report.explorer import create_facts, read_facts
+from chmcnn.report.overview import count_rows
 
 _HANGS = 60
 """Seconds after which loading hangs."""
@@ -128,16 +132,22 @@ def alter_models(numbers: range) -> Counter[str]:
 def _prepare(place: Path) -> None:
     """Write a signed model and its key, and load it, so that all is imported."""
     model = CHMCNNClassifier(epochs=1, widths=(2,), random_state=0, preprocess=StandardScaler())
-    model.fit(np.eye(10, 2), ["a/b", "a/c"] * 5).save(place / "good")
+    rows = Table(np.eye(10, 2), ["a/b", "a/c"] * 5, Hierarchy.from_paths(["a/b", "a/c"]))
+    model.set_params(hierarchy=rows.hierarchy).fit(rows.X, rows.Y)
+    evaluation = evaluate(model, rows.X, rows.Y, "test rows", progress=False)
+    facts = create_facts(model.hierarchy_, count_rows(rows.Y), "training rows", evaluation).to_json()
+    save_model(model, place / "good", force=False, class_facts=facts)
     create_key(place / "private.pem", place / "public.pem")
     sign_model(place / "good", place / "private.pem")
     load_model(place / "good", verify_key=place / "public.pem").predict_labels(np.eye(2))
 
 
 def _load(folder: Path, key: Path | None, noticed: list[str], number: int) -> str:
-    """Return what came of loading a model, and of predicting with it."""
+    """Return what came of loading a model with the facts of its classes, and of predicting with it."""
     try:
-        load_model(folder, verify_key=key).predict_labels(np.eye(2))
+        model = load_model(folder, verify_key=key)
+        model.predict_labels(np.eye(2))
+        read_facts(folder, model.hierarchy_, key)
         found = "read"
     except ChmcnnError:
         found = "refused"
@@ -153,7 +163,7 @@ def _load(folder: Path, key: Path | None, noticed: list[str], number: int) -> st
 
 def _alter(folder: Path, random: Random) -> bool:
     """Alter a model until it differs from the good one; return whether it was made hostile."""
-    name = random.choice([FACTS, TENSORS, TRANSFORMER, TRANSFORMER])
+    name = random.choice([FACTS, TENSORS, CLASS_FACTS, TRANSFORMER, TRANSFORMER])
     good = (folder / name).read_bytes()
     is_hostile = random.random() < 0.3
     if is_hostile and name == TRANSFORMER and random.random() < 0.7:
@@ -161,7 +171,7 @@ def _alter(folder: Path, random: Random) -> bool:
     elif is_hostile:
         (folder / name).write_bytes(pickle.dumps(Evil(), protocol=random.randint(0, 5)))
     else:
-        alter = {FACTS: alter_json, TENSORS: alter_tensors, TRANSFORMER: alter_zip}[name]
+        alter = {FACTS: alter_json, CLASS_FACTS: alter_json, TENSORS: alter_tensors, TRANSFORMER: alter_zip}[name]
         while (folder / name).read_bytes() == good:
             (folder / name).write_bytes(alter(random, good))
     if random.random() < 0.8:

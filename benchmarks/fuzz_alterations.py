@@ -79,12 +79,13 @@ def alter_database(random: Random, content: bytes) -> bytes:
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(content)
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        table = random.choice([name for name in tables if database.execute(f"SELECT 1 FROM {name}").fetchone()])
-        column = random.choice([row[1] for row in database.execute(f"PRAGMA table_info({table})")])
-        key, value = random.choice(database.execute(f"SELECT rowid, {column} FROM {table}").fetchall())
+        rows = {name: database.execute(f"SELECT rowid, * FROM {name}") for name in tables}  # noqa: S608 -- our tables
+        table, filled = random.choice([(name, found) for name, each in rows.items() if (found := each.fetchall())])
+        column, (key, *row) = random.randrange(len(filled[0]) - 1), random.choice(filled)
+        name = rows[table].description[column + 1][0]
         with contextlib.suppress(sqlite3.IntegrityError, OverflowError, UnicodeEncodeError):  # what no database holds
-            altered = _alter_cell(random, value)
-            database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (altered, key))
+            altered = _alter_cell(random, row[column])
+            database.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (altered, key))  # noqa: S608 -- as above
         database.commit()
         return database.serialize()
 

@@ -55,7 +55,6 @@ DOCUMENTS = (
     ROOT / "docs" / "scaling.md",
     ROOT / "docs" / "guides" / "many_machines.md",
     ROOT / "docs" / "guides" / "explorer.md",
-    ROOT / "docs" / "tutorials" / "serving.md",
 )
 
 

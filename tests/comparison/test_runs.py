@@ -229,6 +229,26 @@ def test_a_copied_result_does_not_count_twice(tmp_path: Path) -> None:
         collect(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        (None, {"reason": 3}),
+        (None, {"versions": {"torch": []}}),
+        ("cell", {"options": "x"}),
+        ("figures", {"auprc": "high"}),
+        ("figures", {"measures": {"auprc": []}}),
+        ("figures", {"settings": {"columns": "x", "rows": {}}}),
+    ],
+)
+def test_values_of_another_kind_are_no_result(tmp_path: Path, part: str | None, change: dict[str, Any]) -> None:
+    figures = Figures(0.5, None, None, 3, 0.1, 0, 1.0, 0.1, None, None, 1)
+    content = Run(SPEC, SOURCE.digest(), figures).to_json()
+    (content if part is None else content[part]).update(change)
+    results.write(SPEC.path(tmp_path), content)
+    with pytest.raises(ChmcnnError, match=r"json: not a result file; delete it, and run the command that wrote it"):
+        run(SPEC, SOURCE, tmp_path)
+
+
 def test_a_file_of_another_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
     path = SPEC.path(tmp_path)
     results.write(path, {"cell": {"dataset": "mine"}, "figures": {"auprc": 0.5}, "data": ""})

@@ -253,6 +253,7 @@ def test_45000_classes_are_predicted(visit: Callable[[str], Page]) -> None:
     shown = page.texts(".outline .name .label")
     assert 1 < len(shown) <= 401
     assert len(set(shown)) == len(shown)
+    assert page.texts(".limited:not([hidden])") == ["Only the 500 classes with the highest scores are shown."]
     page.check()
 
 

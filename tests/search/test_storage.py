@@ -1,5 +1,6 @@
 import errno
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,17 +18,25 @@ from chmcnn.errors import FileError
 from chmcnn.search import SearchPlan
 from chmcnn.search._space import Space
 
+GRID = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
 
-def test_a_file_on_a_shared_disk_can_hold_the_trials(tmp_path: Path) -> None:
-    shared = str(tmp_path / "journal.log")
-    plan = SearchPlan({"dropout": [0.1, 0.5]}, "grid", settings=FIXED)
-    one = run_search(tmp_path / "one", plan, storage=shared)
-    other = run_search(tmp_path / "other", plan, storage=shared)
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file on a shared disk, with the trials of a search."""
+    folder = tmp_path_factory.mktemp("journal")
+    run_search(folder, GRID, storage=str(folder / "journal.log"))
+    assert not (folder / "search" / "study.db").exists()
+    return folder / "journal.log"
+
+
+def test_a_file_on_a_shared_disk_can_hold_the_trials(journal: Path, tmp_path: Path) -> None:
+    one = run_search(journal.parent, GRID, storage=str(journal))
+    other = run_search(tmp_path / "other", GRID, storage=str(journal))
     assert one.trials.equals(other.trials)
     assert json.loads((tmp_path / "other" / "search" / "best.json").read_text()) == one.best
-    assert not (tmp_path / "one" / "search" / "study.db").exists()
     with pytest.raises(ChmcnnError, match=r"^The storage cannot be opened: Can't load plugin: .*nonsense"):
-        run_search(tmp_path / "bad", plan, storage="nonsense://")
+        run_search(tmp_path / "bad", GRID, storage="nonsense://")
 
 
 def test_a_database_that_another_machine_is_making_is_waited_for(
@@ -63,6 +72,23 @@ def test_a_database_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "search" / "study.db").write_text("no database, whatever its name says" * 100)
     with pytest.raises(ChmcnnError, match=r"study.db cannot be opened: .*file is not a database"):
         run_search(tmp_path, SearchPlan())
+
+
+@pytest.mark.parametrize(
+    ("good", "altered", "told"),
+    [
+        ('"op_code": ?0', '"op_code": null', "it is no study of Optuna, or damaged"),
+        ('"worker": ?"[0-9a-f]{32}"', '"worker": "../../x"', "trial 0 has another worker than a search writes"),
+        ('"dropout": ?0.1', '"dropout": 7.1', "trial . has another settings than a search writes"),
+        ('"values": ?[^ ]+?]', '"values": [NaN]', "trial . has another score than a search writes"),
+    ],
+)
+def test_a_damaged_study_is_told(journal: Path, tmp_path: Path, good: str, altered: str, told: str) -> None:
+    damaged, count = re.subn(good, altered, journal.read_text())
+    assert count
+    (tmp_path / "damaged.log").write_text(damaged)
+    with pytest.raises(ChmcnnError, match=f"^The storage cannot be opened: .*{told}"):
+        run_search(tmp_path, GRID, storage=str(tmp_path / "damaged.log"), jobs=0)
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

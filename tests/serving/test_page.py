@@ -91,7 +91,8 @@ def test_all_that_is_known_about_a_class(address: str, model: CHMCNNClassifier) 
 def test_a_service_without_facts_shows_the_hierarchy_all_the_same(model: CHMCNNClassifier) -> None:
     with serving(create_app(model)) as place:
         found = get(place, "/hierarchy/class?class=animal")
-        assert get(place, "/model")["evaluation"] is None
+        about = get(place, "/model")
+    assert (about["title"], about["counted"], about["evaluation"]) == ("CHMCNNClassifier", None, None)
     assert (found["children"], found["rows"], found["measures"], found["delegates"]) == (2, None, None, [])
 
 

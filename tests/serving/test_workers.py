@@ -42,6 +42,15 @@ def test_nothing_is_left_of_what_processes_are_told(monkeypatch: pytest.MonkeyPa
     assert "CHMCNN_SERVE" not in os.environ
 
 
+def test_what_is_wrong_is_found_without_a_service_that_keeps_the_model(tmp_path: Path) -> None:
+    create_model().save(tmp_path / "model")
+    ServiceSettings(str(tmp_path / "model")).check()
+    with pytest.raises(ChmcnnError, match=r"secret.txt: the secret cannot be read: No such file"):
+        ServiceSettings(str(tmp_path / "model"), token_file=str(tmp_path / "secret.txt")).check()
+    with pytest.raises(ChmcnnError, match="there is no such folder"):
+        ServiceSettings(str(tmp_path / "other")).check()
+
+
 @pytest.mark.parametrize("content", ["two words", "", "ä"])
 def test_a_secret_that_cannot_be_used_is_refused(tmp_path: Path, content: str) -> None:
     secret = tmp_path / "secret.txt"

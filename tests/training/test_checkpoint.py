@@ -13,7 +13,7 @@ from torch import nn
 
 from chmcnn import ChmcnnError, Hierarchy
 from chmcnn.nn import MaxConstraint, MCLoss
-from chmcnn.training import Rows, Settings, Trained, train
+from chmcnn.training import Rows, Settings, Trained, TrainingDisplay, train
 
 CHAIN = Hierarchy(["a", "b", "c"], [(0, 1), (1, 2)])
 STAR = Hierarchy(["a", "b", "c"], [(0, 1), (0, 2)])
@@ -22,10 +22,26 @@ ROWS = Rows(
 )
 
 
-def run(folder: Path, hierarchy: Hierarchy, constraint: Hierarchy = CHAIN) -> Trained:
-    loss, scores = MCLoss(hierarchy), MaxConstraint(constraint)
-    settings = Settings(epochs=1)
-    return train(lambda: nn.Linear(2, 3), ROWS, loss=loss, settings=settings, scores=scores, checkpoint=folder)
+def run(
+    folder: Path, hierarchy: Hierarchy, constraint: Hierarchy = CHAIN, display: TrainingDisplay | None = None
+) -> Trained:
+    return train(
+        lambda: nn.Linear(2, 3),
+        ROWS,
+        loss=MCLoss(hierarchy),
+        settings=Settings(epochs=1),
+        scores=MaxConstraint(constraint),
+        checkpoint=folder,
+        progress=display,
+    )
+
+
+def test_a_training_that_goes_on_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = f"The training goes on after epoch 1, where it was interrupted; delete {tmp_path} to begin anew."
+    for is_resumed in (False, True):
+        with TrainingDisplay() as display:
+            run(tmp_path, CHAIN, display=display)
+        assert (told in capsys.readouterr().err) is is_resumed
 
 
 def test_a_checkpoint_of_another_hierarchy_is_refused(tmp_path: Path) -> None:

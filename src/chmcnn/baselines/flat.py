@@ -52,7 +52,7 @@ class HiClass(HierarchicalClassifier):
 
     The hierarchy is a tree or several trees, and each row has one most specific class. The probability of a class is
     that of its parent times that of the classifier of its parent, so scores are coherent. A class without training rows
-    scores 0, and every row reaches a leaf. It needs ``pip install "chmcnn[compare]"``.
+    scores 0, and every row reaches a leaf. It needs the extra ``compare``.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from chmcnn._io import strict_json
+from chmcnn._wording import count
 from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import OptionGroup, expand_groups
 from chmcnn.cli._options import Cluster, Invocation, Jobs
@@ -130,6 +131,12 @@ def _compare(
         _data.refuse_table_options(data[0], table)
     sources = [_source(name, table, call) for name in data]
     comparison.prepare(output)
+    stored = sum(1 for _ in (output / comparison.RUNS).glob("[!.]*.json"))
+    if stored:
+        call.notify(
+            f"{output} has {count(stored, 'result')}: those of this comparison are not computed again. Delete the "
+            "folder to begin anew."
+        )
     total = len(sources) * len(systems) * (options.folds or plan.seeds)
     names = [system.name for system in plan.find_systems()]
     with ComparisonDisplay(names, total, measure=plan.find_measures()[0], quiet=call.quiet) as progress:

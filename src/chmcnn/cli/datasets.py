@@ -111,7 +111,7 @@ def show(
     table: _table.TableOptions,
     call: Annotated[Invocation, Omit("quiet")],
 ) -> None:
-    """Describe a data set, and draw its hierarchy and the sizes of its classes.
+    """Describe a data set, and draw its hierarchy and the sizes of its classes, to NAME.png in this folder.
 
     [bold]Examples[/bold]
 
@@ -251,7 +251,7 @@ def _print_description(description: dict[str, JSONValue]) -> None:
         elif name not in {"name", "picture", "titles"} and value not in ([], {}):
             table.add_row(name, escape_markup(_format(name, value)))
     Console().print(table)
-    typer.echo(f"Hierarchy and class sizes: {description['picture']}")
+    typer.echo(f"Picture of the hierarchy and the class sizes: {description['picture']}")
 
 
 def _format_titled(counts: dict[str, int], titles: dict[str, str]) -> str:

@@ -36,6 +36,8 @@ class _Server(OptionGroup):
         list[str] | None, typer.Option(help="Page of another host that browsers let use the service (repeatable).")
     ] = None
 
+    title: Annotated[str | None, typer.Option(help="Title of the page. Default: the name of the model folder.")] = None
+
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer, each with the model.")] = 1
 
     @property
@@ -116,13 +118,16 @@ def serve(
         tuple(server.origin or ()),
         (*LOOPBACK, server.host) if server.is_local and server.token_file is None else (),
         None if loading.verify_key is None else str(loading.verify_key),
+        server.title,
     )
-    app: FastAPI | str = settings.create_app()  # also for several processes: what is wrong is said once
+    several = server.workers > 1
+    app: FastAPI | str = APPLICATION  # each process loads the model; this one only looks after them
+    if several:
+        settings.check()  # what is wrong is said once, and not by each process
+    else:
+        app = settings.create_app()
     place = f"[{server.host}]" if ":" in server.host else server.host
     call.notify(f"{model}: http://{place}:{server.port}. Ctrl-C ends the service after the requests at work.")
-    several = server.workers > 1
-    if several:
-        app = APPLICATION  # each process loads the model; this one only looks after them
     with settings.shared() if several else nullcontext():
         uvicorn.run(
             app,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -245,7 +246,9 @@ def _summarise(study: Study, title: str) -> SearchResult:
     columns = ["number", "state", "auprc", "epochs_run", "seconds", *searched, "reason"]
     frame = pd.DataFrame([_to_row(trial, searched) for trial in trials], columns=columns)
     several = (frame["state"] == "finished").sum() > 1
-    shares = get_param_importances(study.study) if several else {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Target and region quantiles")  # of trials with the same score
+        shares = get_param_importances(study.study) if several else {}
     return SearchResult(
         title,
         study.total,

@@ -31,6 +31,7 @@ def create_app(
     *,
     limits: Limits | None = None,
     facts: explorer.ClassFacts | None = None,
+    title: str | None = None,
     token: str | None = None,
     origins: Sequence[str] = (),
     hosts: Sequence[str] = (),
@@ -45,6 +46,8 @@ def create_app(
         What a request may ask for.
     facts
         What a model folder has about the classes, as `chmcnn.report.explorer.read_facts` returns it: rows and measures.
+    title
+        What the page calls the model; by default the name of its system.
     token
         Secret that each request must have in its header ``Authorization: Bearer``; without it, everybody is answered.
     origins
@@ -63,7 +66,7 @@ def create_app(
     >>> sorted(app.openapi()["paths"])[-3:]
     ['/metrics', '/model', '/predict']
     """
-    service = Service(model, limits or Limits(), facts)
+    service = Service(model, limits or Limits(), facts, title)
     app = FastAPI(
         title="chmcnn",
         version=__version__,

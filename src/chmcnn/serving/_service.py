@@ -32,8 +32,15 @@ _SCORES = 1 << 22
 class Service:
     """A model, what is known about it, and the requests that wait for it."""
 
-    def __init__(self, model: HierarchicalClassifier, limits: Limits, facts: explorer.ClassFacts | None = None) -> None:
+    def __init__(
+        self,
+        model: HierarchicalClassifier,
+        limits: Limits,
+        facts: explorer.ClassFacts | None = None,
+        title: str | None = None,
+    ) -> None:
         self.model, self.limits, self.facts = model, limits, facts
+        self.title = title or type(model).__name__
         self.measured, self.classes = Measured(), ClassIndex(model.hierarchy_, facts)
         self.reader, self.answerer = RowReader(model, limits.rows), Answerer(model, limits)
         most = max(limits.rows, _SCORES // max(1, len(model.hierarchy_)))
@@ -55,6 +62,7 @@ class Service:
         """Return what is known about the model."""
         model = self.model
         return {
+            "title": self.title,
             "system": type(model).__name__,
             "classes": len(model.hierarchy_),
             "features": model.n_features_in_,
@@ -65,6 +73,7 @@ class Service:
             "validation_score": getattr(model, "best_score_", None),
             "has_guarantees": model.risks_ is not None,
             "lowest_threshold": float(model.thresholds_.min()),
+            "counted": self.facts and self.facts.counted,
             "evaluation": self.facts and self.facts.evaluation,
             "version": __version__,
         }

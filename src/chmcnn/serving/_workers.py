@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from chmcnn.ensemble import load_model
-from chmcnn.errors import ChmcnnError
+from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.report.explorer import read_facts
 from chmcnn.serving._app import create_app
 from chmcnn.serving._limits import Limits
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fastapi import FastAPI
+
+    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.report.explorer import ClassFacts
 
 _VARIABLE = "CHMCNN_SERVE"
 APPLICATION = "chmcnn.serving:create_app_from_environment"
@@ -52,6 +55,8 @@ class ServiceSettings:
         Names of this machine that requests may have in ``Host``; none to allow all.
     verify_key
         File with the public key that the model must be signed with; None for any model.
+    title
+        What the page calls the model; None for the name of its folder.
     """
 
     model: str
@@ -61,14 +66,22 @@ class ServiceSettings:
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     verify_key: str | None = None
+    title: str | None = None
+
+    def check(self) -> None:
+        """Raise an error if a process could not serve this. What is loaded for it is not kept."""
+        self.read_token()
+        self._load()
+        gc.collect()
 
     def create_app(self) -> FastAPI:
         """Load the model, and return its service."""
-        token, model = self.read_token(), load_model(self.model, device=self.device, verify_key=self.verify_key)
+        token, (model, facts) = self.read_token(), self._load()
         app = create_app(
             model,
             limits=self.limits,
-            facts=read_facts(Path(self.model), model.hierarchy_, self.verify_key),
+            facts=facts,
+            title=self.title or Path(self.model).resolve().name,
             token=token,
             origins=self.origins,
             hosts=self.hosts,
@@ -77,11 +90,18 @@ class ServiceSettings:
         gc.freeze()  # model and modules stay: looking through them again and again would hold requests up
         return app
 
+    def _load(self) -> tuple[HierarchicalClassifier, ClassFacts | None]:
+        model = load_model(self.model, device=self.device, verify_key=self.verify_key)
+        return model, read_facts(Path(self.model), model.hierarchy_, self.verify_key)
+
     def read_token(self) -> str | None:
         """Return the secret, or None if there is no file for it."""
         if self.token_file is None:
             return None
-        token = Path(self.token_file).read_bytes().decode("utf-8", errors="replace").strip()
+        try:
+            token = Path(self.token_file).read_bytes().decode("utf-8", errors="replace").strip()
+        except OSError as error:
+            raise FileError(f"the secret cannot be read: {error.strerror}", Path(self.token_file)) from None
         if not token.isascii() or not token.isprintable() or " " in token or not token:
             raise ChmcnnError(f"{self.token_file} has no usable secret; expected one line of letters, digits or signs.")
         return token

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chmcnn.training._state import Epoch
 
 _PHASES = {"train": "Training", "refit": "Refit   "}
@@ -38,6 +40,16 @@ class TrainingDisplay:
         sample = f" of {epoch.sampled:,} rows" if epoch.sampled else ""
         score = "" if math.isnan(epoch.score) else f" AU(PRC){sample} {epoch.score:.3f} best: {epoch.best}"
         self._progress.update(self._task, completed=epoch.number, facts=f"loss {epoch.loss:.4f}{score}")
+
+    def tell_resumed(self, phase: str, epoch: int, folder: Path) -> None:
+        """Say that a training goes on after an epoch, and how to begin anew."""
+        what = "The refit" if phase == "refit" else "The training"
+        self._progress.console.print(
+            f"{what} goes on after epoch {epoch}, where it was interrupted; delete {folder} to begin anew.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
     def close(self) -> None:
         """Stop the display."""

@@ -17,6 +17,7 @@ from chmcnn._wording import count
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._budget import Budget, estimate_seconds
 from chmcnn.training._checkpoint import Checkpoint
+from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._fingerprint import fingerprint
 from chmcnn.training._ranks import ALONE, explain_silence
 from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
@@ -81,6 +82,15 @@ class Training:
                 self.checkpoint.save(self.state, self.ranks)
             if self.progress and self.ranks.is_first:
                 self.progress(epoch)
+
+    def resume(self, start_phase: Callable[[Phase], TrainingState]) -> None:
+        """Take the state from the checkpoint, if there is one, and say so."""
+        restored = self.checkpoint.restore(start_phase, self.ranks) if self.checkpoint else None
+        if restored is None or self.checkpoint is None:
+            return
+        self.state = restored
+        if self.ranks.is_first and isinstance(self.progress, TrainingDisplay):
+            self.progress.tell_resumed(restored.phase, restored.epoch, self.checkpoint.folder)
 
     def is_finished(self, epochs: int) -> bool:
         """Return whether the training has had its epochs, or is over the patience."""
@@ -241,7 +251,7 @@ def train(  # noqa: PLR0913 -- the parts of a training, by name
             ranks.require_same({name: fact for name, fact in facts.items() if name != "network"})
         if checkpoint:
             training.checkpoint = Checkpoint(checkpoint, facts)
-            training.state = training.checkpoint.restore(start_phase, ranks) or training.state
+            training.resume(start_phase)
         training.budget = Budget(settings.max_minutes, training.state.seconds, ranks)
         return gather(_run(training, start_phase), build, device)
 

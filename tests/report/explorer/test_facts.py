@@ -1,6 +1,7 @@
 """What is known about each class, in memory and in a model folder."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,14 @@ def test_facts_that_were_changed_are_refused(model: CHMCNNClassifier, facts: Cla
         ({"evaluation": {"title": 3}}, "evaluation has no title"),
         ({"evaluation": {"title": "t", "rows": 3, "auprc": "high"}}, "evaluation has no measures"),
         ({"evaluation": {"title": "t", "rows": 3, "auprc": 1, "figures": {"F": []}}}, "evaluation has no measures"),
+        (
+            {"evaluation": {"title": "t", "rows": 3, "auprc": 1, "figures": {"F": math.nan}}},
+            "evaluation has no measures that are numbers",
+        ),
+        (
+            {"evaluation": {"title": "t", "rows": 3, "auprc": 1, "figures": {}, "more": math.nan}},
+            "evaluation has also 'more'",
+        ),
         ({"counted": None}, "counted is not text"),
         ({"more": 1}, "unexpected keyword argument 'more'"),
     ],

@@ -41,6 +41,7 @@ const createAnswer = () => {
   const number = create("output", {class: "measure"}), own = create("input", {type: "checkbox", checked: true});
   const told = create("p", {"aria-live": "polite", class: "told"}), next = create("p", {class: "quiet"});
   const lines = create("ul", {class: "outline"}), picture = create("div");
+  const cut = create("p", {class: "quiet limited", hidden: true}, `Only the ${count(MOST_SHOWN)} classes with the highest scores are shown.`);
   let classes = [];
 
   const show = () => {
@@ -69,8 +70,8 @@ const createAnswer = () => {
   own.addEventListener("change", show);
   const place = create("section", {class: "answer"},
     create("div", {class: "threshold"}, create("label", {}, "Threshold ", slider), number, create("label", {class: "own"}, own, " the model's own")),
-    told, picture, lines, next);
-  return {place, set: answer => { classes = answer.classes; show(); }};
+    told, cut, picture, lines, next);
+  return {place, set: answer => { classes = answer.classes; cut.hidden = !answer.isCut; show(); }};
 };
 
 // Some answers to choose from.

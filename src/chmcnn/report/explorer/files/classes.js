@@ -106,7 +106,8 @@ const showTop = async (source, about, report) => {
   const evaluation = about.evaluation;
   return create("article", {class: "class"},
     create("header", {}, create("h2", {tabindex: "-1"}, about.title),
-      create("p", {class: "quiet"}, plural(about.classes, "class", "classes"), evaluation ? ` · evaluated on ${plural(evaluation.rows, "row")} (${evaluation.title})` : null)),
+      create("p", {class: "quiet"}, about.system && about.system !== about.title ? `${about.system} · ` : null, plural(about.classes, "class", "classes"), evaluation ? ` · evaluated on ${plural(evaluation.rows, "row")} (${evaluation.title})` : null),
+      about.counted ? null : create("p", {class: "quiet"}, "The model folder has no rows and measures of the classes: chmcnn train stores them; from Python, see the guide of the explorer.")),
     evaluation ? create("dl", {class: "stats"}, stat("AU(PRC)", decimals(evaluation.auprc), evaluation.auprc),
       ["hierarchical precision", "hierarchical recall", "hierarchical F"].filter(name => typeof evaluation.figures?.[name] === "number")
         .map(name => stat(name, decimals(evaluation.figures[name]), evaluation.figures[name]))) : null,

@@ -130,7 +130,8 @@ class ServiceSource {
   async about() {
     const model = await this.ask("model");
     this.lowest = Math.min(LOWEST, model.lowest_threshold);
-    return {...model, title: model.system, canPredict: true, examples: 0};
+    document.title = `${model.title}: chmcnn`;
+    return {...model, canPredict: true, examples: 0};
   }
 
   search(text, offset, limit) { return this.ask("hierarchy", {search: text, offset, limit}); }
@@ -140,6 +141,6 @@ class ServiceSource {
 
   async predict(body, kind) {
     const {rows} = await this.ask("explain", {threshold: this.lowest, top: MOST_SHOWN}, {method: "POST", body, headers: {"Content-Type": kind}});
-    return rows.map(row => ({name: row.name, classes: row.reasons}));
+    return rows.map(row => ({name: row.name, classes: row.reasons, isCut: row.reasons.length >= MOST_SHOWN}));
   }
 }
