@@ -112,7 +112,7 @@ def _ensemble() -> CoherentEnsemble:
 
 @cache
 def _members() -> CoherentEnsemble:
-    kinds = [baselines.KernelRidge(), baselines.Neighbours(), baselines.Linear()]
+    kinds: list[HierarchicalClassifier] = [baselines.KernelRidge(), baselines.Neighbours(), baselines.Linear()]
     return _learn(CoherentEnsemble(members=kinds, validation=0.4, random_state=0))
 
 

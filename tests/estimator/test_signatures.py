@@ -191,3 +191,10 @@ def test_openssl_verifies_the_signature(signed: Path) -> None:
     if "rawin" in done.stderr:
         pytest.skip("an older openssl")
     assert done.returncode == 0, done.stderr
+
+
+def test_no_key_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match="the key cannot be written"):
+        create_key(tmp_path / "new.pem", tmp_path / "file" / "new.pub.pem")
+    assert not (tmp_path / "new.pem").exists()

@@ -37,6 +37,8 @@ _LEAST_BYTES_A_SECOND = 1024
 _MOST_BYTES = 1 << 28
 """Largest size of a file whose size is not known."""
 _CHUNK = 1 << 16
+_LONGEST_REASON = 300
+"""Characters of what a server or a library says; a server may send a header of 65,536 bytes."""
 
 
 def blob_id(content: bytes) -> str:
@@ -181,7 +183,10 @@ def _paths_in(file: File, folder: Path) -> tuple[Path, Path]:
 def _reason(error: Exception) -> str:
     """Return the message of the innermost of nested errors, which may have bytes from the server."""
     inner = getattr(error, "reason", None) or next((part for part in error.args if isinstance(part, Exception)), None)
-    return _reason(inner) if isinstance(inner, Exception) else make_printable(str(error)).rstrip(".")
+    if isinstance(inner, Exception):
+        return _reason(inner)
+    told = make_printable(" ".join(str(error).split()))
+    return (told if len(told) <= _LONGEST_REASON else f"{told[:_LONGEST_REASON]}...").rstrip(".")
 
 
 def _manual_download(file: File) -> str:

@@ -44,18 +44,26 @@ def create_key(private: str | Path, public: str | Path) -> None:
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     known = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
     _write(Path(private), secret, 0o600)
-    _write(Path(public), known, 0o644)
+    try:
+        _write(Path(public), known, 0o644)
+    except FileError:
+        Path(private).unlink(missing_ok=True)  # nobody could use it
+        raise
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        raise FileError(f"the key cannot be written: {error.strerror}", path) from None
+    try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(handle)
     except OSError as error:
+        path.unlink(missing_ok=True)  # half a key
         raise FileError(f"the key cannot be written: {error.strerror}", path) from None
 
 
