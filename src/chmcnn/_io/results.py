@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _SOLUTION = "delete it, and run the command that wrote it again"
-UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+UNEXPECTED = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """Errors raised by a file with unexpected content."""
 
 

@@ -30,6 +30,8 @@ _COEFFICIENTS = 1 << 27
 _COLUMNS_AT_ONCE = 1000
 _SAMPLE = 1000
 """Most rows, and most classes, that lambda is chosen by."""
+_FARTHEST = 1e15
+"""Largest number of a standardised feature: the squares of larger ones do not fit into float32."""
 _SMALLEST = 1e-10
 """Eigenvalues below this share of the largest are rounding errors."""
 
@@ -181,7 +183,7 @@ class Regression:
 
     def score(self, x: Features) -> NDArray[np.float32]:
         """Return scores (rows, classes) from 0 to 1."""
-        kernel = _compute_kernel(x.astype(np.float32), self.points, self.scale).astype(np.float32)
+        kernel = _compute_kernel(_bound(x), self.points, self.scale).astype(np.float32)
         scores = np.zeros((x.shape[0], self.classes), dtype=np.float32)
         scores[:, self.learned] = np.clip(kernel @ self.coefficients + self.means, 0, 1)
         return scores
@@ -212,6 +214,15 @@ class Regression:
             coefficients,
             classes,
         )
+
+
+def _bound(x: Features) -> Features:
+    """Return rows in float32; a number that is too large for a distance is as far away as any."""
+    if isinstance(x, np.ndarray):
+        return np.clip(x, -_FARTHEST, _FARTHEST).astype(np.float32)
+    matrix = x.tocsr(copy=True)
+    matrix.data = np.clip(matrix.data, -_FARTHEST, _FARTHEST)
+    return matrix.astype(np.float32)
 
 
 def _compute_kernel(x: Features, points: Features, scale: float) -> NDArray[np.float64]:
