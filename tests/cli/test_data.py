@@ -47,3 +47,12 @@ def test_options_that_do_not_apply_to_arff_are_refused(arff_folder: Path) -> Non
     done = run("train", "t.arff", "-o", "other", "--id-column", "size", cwd=arff_folder)
     assert done.returncode != 0
     assert "t.arff: the file itself says which columns are labels" in done.stderr
+
+
+def test_too_few_rows_to_hold_some_out_are_told_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("x,labels\n1,a/b\n2,c\n")
+    done = run("train", "two.csv", "--labels", "labels", "-o", "model", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "two.csv: 2 rows cannot be split" in done.stderr
+    assert "Use --test-share 0" in done.stderr
+    assert not (tmp_path / "model").exists()

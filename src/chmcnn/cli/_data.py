@@ -12,7 +12,7 @@ import typer
 from chmcnn.cli._groups import OptionGroup, flag
 from chmcnn.cli._options import Invocation
 from chmcnn.cli._table import TableOptions
-from chmcnn.errors import DatasetError
+from chmcnn.errors import DatasetError, FileError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,10 @@ class HoldOutOptions(OptionGroup):
         share = 0.2 if self.test_share is None else self.test_share
         if share == 0:
             return Parts(path.name, {"train": table})
-        train, test = split(table, 1 - share, share, seed=seed)
+        try:
+            train, test = split(table, 1 - share, share, seed=seed)
+        except DatasetError as error:  # too few rows
+            raise FileError(f"{error} Use --test-share 0, or --test with another table", path) from None
         return Parts(path.name, {"train": train, "test": test})
 
 
