@@ -30,6 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         part = frame.iloc[30 * number : 30 * (number + 1)]
         part.to_parquet(folder / "big" / f"part{number}.parquet", row_group_size=10)
     frame.iloc[90:].to_csv(folder / "test.csv", index=False)
+    frame.iloc[90:, ::-1].to_csv(folder / "order.csv", index=False)
     return folder
 
 
@@ -102,6 +103,7 @@ def test_a_folder_is_one_table_without_a_stream(place: Path) -> None:
         ),
         ("big --stream --hierarchy edges.csv --delimiter ;", "--delimiter cannot be used with --stream"),
         ("big --stream --hierarchy edges.csv --test-share 0.1", "name a table to test on with --test"),
+        ("big --stream --hierarchy edges.csv --test order.csv", "order.csv has different columns than"),
         ("nowhere/*.parquet --stream --hierarchy edges.csv", "nowhere/*.parquet has no Parquet files"),
         (
             "test.csv test.csv --hierarchy edges.csv",

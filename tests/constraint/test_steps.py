@@ -27,11 +27,11 @@ def test_steps_of_any_length_complete_all_classes(monkeypatch: pytest.MonkeyPatc
     assert sorted(ascent.inner) == indexed.inner.tolist() == ascent.has_children.nonzero()[0].tolist()
 
 
-def test_a_long_chain_takes_one_step() -> None:
+def test_a_long_chain_takes_few_steps() -> None:
     names = [f"{depth:03}" for depth in range(400)]
     indexed = IndexedHierarchy(Hierarchy.from_edges(pairwise(names)))
     assert len(indexed.level_sizes) == 399
-    assert len(_steps.find_ascent(indexed).steps) == 1
+    assert len(_steps.find_ascent(indexed).steps) == 2
 
 
 def test_the_lowest_base_key_is_that_of_the_least_deep_class_then_of_the_first() -> None:

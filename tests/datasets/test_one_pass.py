@@ -1,6 +1,7 @@
 """What is learnt from some rows at a time is what a `Preprocessor` learns from all of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -43,6 +44,14 @@ def test_text_without_a_word_is_told() -> None:
     one_pass = OnePass()
     one_pass.add(SHOP.assign(title="?!").astype({"title": "string"}))
     with pytest.raises(FeatureError, match="The text in column 'title' has no word in any training row; drop"):
+        one_pass.create(standardise=True)
+
+
+def test_text_whose_words_never_repeat_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chmcnn.datasets.one_pass.COUNTED_TERMS", 6)
+    one_pass = OnePass()
+    one_pass.add(pd.DataFrame({"code": pd.Series([f"a{row} b{row} c{row}" for row in range(300)], dtype="string")}))
+    with pytest.raises(FeatureError, match="column 'code' has names or codes, which hardly ever repeat; drop"):
         one_pass.create(standardise=True)
 
 

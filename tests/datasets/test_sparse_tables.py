@@ -119,6 +119,7 @@ def test_parquet_has_lists_of_entries(tmp_path: Path) -> None:
     [
         ({"values": [[2.0], [], None]}, "row 1 has 2 places in 'indices', but 1 in 'values'"),
         ({"indices": [[-1, 2], [], None]}, "column 'indices' has the place -1; expected 0 or more"),
+        ({"indices": [[2**62, 2], [], None]}, f"column 'indices' has the place {2**62}; expected at most 134217727"),
         ({"indices": [[None, 2], [], None]}, "column 'indices' has a list with a missing place"),
         ({"size": [1, 2, 3]}, "column 'size': the file has sparse features; drop this column"),
     ],

@@ -1,5 +1,6 @@
 """Training on Parquet files, some rows at a time."""
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from tests.estimator.texts import LABELS, TABLE
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, FileError, Hierarchy, load_model
-from chmcnn.datasets import Preprocessor, RowGroups, read_table
+from chmcnn.datasets import Preprocessor, RowGroups, Table, read_table
 from chmcnn.datasets.one_pass import OnePass
 from chmcnn.estimator._row_groups import WindowedRows, learn_preprocessing
 from chmcnn.nn import SparseMLP
@@ -54,7 +55,9 @@ def open_files(paths: list[Path], **options: Any) -> RowGroups:
 
 def list_batches(rows: RowGroups, seed: int, share: float = 0.2) -> list[tuple[torch.Tensor, torch.Tensor]]:
     held_out = rows.draw(share, 0)
-    data = WindowedRows(rows, held_out, lambda part: Rows(torch.tensor(part.X["size"].to_numpy())[:, None], part.Y))
+    data = WindowedRows(
+        rows, held_out, Preprocessor(), lambda part: Rows(torch.tensor(part.X["size"].to_numpy())[:, None], part.Y)
+    )
     torch.manual_seed(seed)
     batches = list(data.batches(7))
     assert len(batches) == -(-len(data) // 7)
@@ -189,6 +192,43 @@ def test_an_interrupted_training_resumes(tmp_path: Path, files: list[Path]) -> N
     resumed = CHMCNNClassifier(TREE, **options).fit(open_files(files))
     for mine, theirs in zip(resumed.network_.parameters(), whole.network_.parameters(), strict=True):
         assert torch.equal(mine, theirs)
+
+
+@pytest.mark.parametrize("change", ["words", "window"])
+def test_a_training_does_not_resume_with_other_rows(tmp_path: Path, change: str) -> None:
+    rows = write_shop(tmp_path)
+    options = {**OPTIONS, "validation": 0, "checkpoint": tmp_path / "state", "threshold": 0.5}
+    with pytest.raises(KeyboardInterrupt):
+        CHMCNNClassifier(rows.hierarchy, **options, verbose=interrupt).fit(rows)
+    if change == "words":
+        table = pd.read_parquet(tmp_path / "shop.parquet")
+        table["title"] = table["title"].str.replace("e", "x")  # as many words as before
+        table.to_parquet(tmp_path / "shop.parquet", row_group_size=17)
+    others = RowGroups(
+        [tmp_path / "shop.parquet"],
+        rows.hierarchy,
+        id_column="sku",
+        path_separator=">",
+        window=33 if change == "window" else 32,
+    )
+    with pytest.raises(ChmcnnError, match="belongs to a training with other training rows"):
+        CHMCNNClassifier(rows.hierarchy, **options).fit(others)
+
+
+def test_one_window_is_in_memory_at_a_time(files: list[Path]) -> None:
+    rows, most = open_files(files), 0
+
+    def look() -> None:
+        nonlocal most
+        most = max(most, sum(len(each) for each in gc.get_objects() if type(each) is Rows))
+
+    def prepare(part: Table) -> Rows:
+        look()
+        return Rows(torch.zeros(len(part), 1), part.Y)
+
+    for _ in WindowedRows(rows, rows.draw(0.0, 0), Preprocessor(), prepare).batches(7):
+        look()
+    assert rows.window <= most < 2 * rows.window
 
 
 def test_folders_and_patterns_are_files_too(files: list[Path]) -> None:

@@ -80,6 +80,8 @@ class StreamOptions(OptionGroup):
 
 def describe(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> Parts:
     """Return the first rows, for the report, and the table to test on, if there is one."""
+    from chmcnn.datasets import Dataset
+
     if hold_out.test_share:
         raise DatasetError("--test-share cannot be used with --stream; name a table to test on with --test.")
     title = rows.files[0].name + (f" and {len(rows.files) - 1:,} more" if len(rows.files) > 1 else "")
@@ -87,5 +89,6 @@ def describe(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> 
     tables = {"train": first}
     if hold_out.test is not None:
         named = replace(table, categorical=[*rows.named.categorical], text=[*rows.named.text])
-        tables["test"] = named.read(hold_out.test, rows.hierarchy, features=rows.features)
+        test = tables["test"] = named.read(hold_out.test, rows.hierarchy, features=rows.features)
+        Dataset(title, first, test, test)  # refuses other columns before the training
     return Parts(title, tables, streamed_rows=len(rows))

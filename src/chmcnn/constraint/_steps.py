@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from chmcnn.constraint._indexed import IndexedHierarchy
 
-_MORE_PAIRS = 512
-"""Pairs of a class and a descendant that take as long as one more step, for 32 rows."""
+_MORE_PAIRS = 256
+"""Pairs of a class and a descendant that take as long as one more step, for 64 rows."""
 
 
 class Step(NamedTuple):

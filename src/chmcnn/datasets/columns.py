@@ -202,7 +202,8 @@ def list_unscaled(columns: Sequence[Column]) -> NDArray[np.int64]:
 def create_texts(name: str, counts: TermCounts) -> Texts:
     """Return the encoding of a column of text whose words are counted."""
     if not counts:
-        raise FeatureError(f"The text in column {name!r} has no word in any training row; drop the column.")
+        cause = "names or codes, which hardly ever repeat" if counts.has_forgotten else "no word in any training row"
+        raise FeatureError(f"The text in column {name!r} has {cause}; drop the column.")
     return Texts(counts.create())
 
 

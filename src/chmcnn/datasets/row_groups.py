@@ -17,7 +17,7 @@ from chmcnn.datasets.label_columns import read_class_columns, read_label_column
 from chmcnn.datasets.parquet import check_columns, is_text, open_parquet, to_raw_table
 from chmcnn.datasets.raw_features import LABELS, read_raw_features
 from chmcnn.datasets.raw_table import RawTable
-from chmcnn.datasets.sparse_tables import find_last_place, has_entries
+from chmcnn.datasets.sparse_tables import check_last_place, find_last_place, has_entries
 from chmcnn.datasets.texts import is_running_text
 from chmcnn.errors import DatasetError, TableError
 
@@ -220,6 +220,7 @@ def count_features(groups: Sequence[RowGroup], window: int) -> int:
     for path, found in groupby(groups, key=lambda group: group.path):
         with open_parquet(path) as file:
             last = max(last, *(find_last_place(file, group.number, window) for group in found))
+            check_last_place(last, path)
     return last + 1
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ENTRIES = ("indices", "values")
 """The columns of a Parquet file with the places and the values of a row that are not zero."""
+_LAST_PLACE = (1 << 27) - 1
+"""The last column of sparse features: with more of them, their means and scales alone would take gigabytes."""
 
 
 def read_svmlight(path: Path) -> RawTable:
@@ -85,6 +87,13 @@ def find_last_place(file: Any, group: int, window: int) -> int:  # noqa: ANN401 
     return max(compute.max(batch.column(0).flatten()).as_py() or 0 for batch in batches)
 
 
+def check_last_place(place: int, path: Path) -> int:
+    """Return a place; raise an error if it is too large for a matrix."""
+    if place > _LAST_PLACE:
+        raise TableError(f"column 'indices' has the place {place}; expected at most {_LAST_PLACE}", path)
+    return place
+
+
 def read_entries(table: Any, path: Path, first_row: int = 0) -> sparse.csr_array:  # noqa: ANN401 -- pyarrow has no types
     """Read the sparse features of a Parquet file, or of some rows of it; equal places are added up."""
     places, values = (table.column(name).combine_chunks() for name in _ENTRIES)
@@ -102,6 +111,8 @@ def read_entries(table: Any, path: Path, first_row: int = 0) -> sparse.csr_array
     columns = columns.to_numpy()
     if len(columns) and columns.min() < 0:
         raise TableError(f"column 'indices' has the place {columns.min()}; expected 0 or more", path)
+    if len(columns):
+        check_last_place(int(columns.max()), path)
     ends = np.concatenate([[0], np.cumsum(counts[0])])
     shape = (len(counts[0]), int(columns.max()) + 1 if len(columns) else 1)
     cells = cells.to_numpy(zero_copy_only=False)

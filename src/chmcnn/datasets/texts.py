@@ -152,7 +152,7 @@ class TermCounts:
     """
 
     def __init__(self, most: int | None = None) -> None:
-        self.most, self.texts = most, 0
+        self.most, self.texts, self.has_forgotten = most, 0, False
         self._texts: Counter[str] = Counter()  # that have a term
         self._repeats: Counter[str] = Counter()  # appearances of a term in a text beyond the first
         self._split = _create_vectorizer().build_analyzer()
@@ -183,6 +183,7 @@ class TermCounts:
 
     def _forget(self, terms: int) -> None:
         """Forget so many terms with the fewest texts, and others with as few."""
+        self.has_forgotten = True
         texts = np.fromiter(self._texts.values(), np.int64, len(self))
         fewest = np.partition(texts, terms - 1)[terms - 1]
         self._texts = Counter({term: count for term, count in self._texts.items() if count > fewest})

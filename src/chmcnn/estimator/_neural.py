@@ -170,7 +170,7 @@ class NeuralClassifier(NetworkBuilder):
         held_out = rows.draw(share, self.seed_)
         preprocessor, table = learn_preprocessing(rows, held_out, create_preprocessor(self.preprocess))
         self._take_preprocessor(preprocessor, rows.id_column)
-        train = WindowedRows(rows, held_out, lambda part: self._to_rows(part.X, part.Y))
+        train = WindowedRows(rows, held_out, preprocessor, lambda part: self._to_rows(part.X, part.Y))
         self.row_groups_ = True
         self._take_sizes(len(train), (len(preprocessor.scales_),))
         pair = validation_data if table is None else (table.X, table.Y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,13 +37,22 @@ class WindowedRows(RowSource):
         self,
         rows: RowGroups,
         held_out: dict[RowGroup, NDArray[np.bool_]],
+        preprocessor: Preprocessor,
         prepare: Callable[[Table], Rows],
     ) -> None:
-        self.rows, self.held_out, self.prepare = rows, held_out, prepare
+        self.rows, self.held_out, self.preprocessor, self.prepare = rows, held_out, preprocessor, prepare
 
     def __len__(self) -> int:
         """Count the rows to train on."""
         return sum(int((~mask).sum()) for mask in self.held_out.values())
+
+    def identify(self) -> tuple[Tensor, ...]:
+        """Return what the order of the rows depends on, and what was learned from all of them, such as words."""
+        groups = [(group.path.name, group.number, group.rows) for group in self.rows.groups]
+        names = self.preprocessor.get_feature_names_out().tolist()
+        facts = json.dumps([self.rows.window, groups, names]).encode()
+        learned = (self.preprocessor.means_, self.preprocessor.scales_)
+        return torch.frombuffer(bytearray(facts), dtype=torch.uint8), *map(torch.from_numpy, learned)
 
     def batches(
         self, size: int, device: torch.device | str = "cpu", *, keep_sparse: bool = False, ranks: Ranks = ALONE
@@ -63,6 +73,7 @@ class WindowedRows(RowSource):
             for start in range(0, len(places), share):
                 rows = torch.from_numpy(places[start : start + share])
                 yield window.select(rows, device, keep_sparse=keep_sparse)
+            del window  # before the next one is read
 
     def _shuffle(
         self, order: NDArray[np.int64], share: int, random: np.random.Generator
@@ -76,8 +87,10 @@ class WindowedRows(RowSource):
             if held >= self.rows.window:
                 window, places = join_rows(parts), random.permutation(held)
                 rest = places[held - held % share :]
-                yield window, places[: held - len(rest)]
+                places = places[: held - len(rest)]
                 parts, held = [window.take(rest)], len(rest)
+                yield window, places
+                del window
         if held:
             yield join_rows(parts), random.permutation(held)
 

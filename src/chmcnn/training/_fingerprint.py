@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from chmcnn.constraint import IndexedHierarchy
-from chmcnn.training._rows import Rows
+from chmcnn.training._rows import RowSource
 from chmcnn.training._sharding import whole
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def fingerprint(training: Training, system: str) -> dict[str, Any]:
     network = training.state.network
     return {
         "settings": {name: value for name, value in asdict(training.settings).items() if name not in _FREE},
-        "training rows": _digest(training.data.x, training.data.y) if isinstance(training.data, Rows) else None,
+        "training rows": _digest(*training.data.identify()) if isinstance(training.data, RowSource) else None,
         "validation rows": None if valid is None else _digest(valid.x, valid.y),
         "hierarchy": _digest(*(edges for module in modules for edges in _edges(module))),
         "mask or class weights": _digest(*(buffer for module in modules for buffer in module.buffers())),

@@ -55,6 +55,10 @@ class RowSource(ABC):
         Each process gets its share of each batch.
         """
 
+    @abstractmethod
+    def identify(self) -> tuple[Matrix, ...]:
+        """Return values that other rows do not have: a training resumes only with the same ones."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows(RowSource):
@@ -77,6 +81,10 @@ class Rows(RowSource):
         for rows in map(ranks.take, torch.randperm(len(self)).split(size)):
             if len(rows):
                 yield self.select(rows, device, keep_sparse=keep_sparse)
+
+    def identify(self) -> tuple[Matrix, ...]:
+        """Return features and labels."""
+        return self.x, self.y
 
     def select(self, rows: Tensor, device: torch.device | str, *, keep_sparse: bool) -> tuple[Tensor, Tensor]:
         """Return the batch of the rows at some positions."""
