@@ -152,7 +152,7 @@ def _search(  # noqa: PLR0913 -- what the command is given
         training.refuse_validation_share(data)
         rows = _data.load(data, call, hold_out, table, seed=compute.seed)
     if options.storage is None and (output / "study.db").is_file():
-        call.notify(f"The search in {output} goes on with the trials that it has; delete the folder to begin anew.")
+        call.notify(f"{output} has trials of this search, which count among --trials; delete the folder to begin anew.")
     run = partial(search, rows, plan, output, title=Path(data).name, storage=options.storage)
     try:
         with SearchDisplay(quiet=call.quiet) as progress:

@@ -108,8 +108,8 @@ class Checkpoint:
         differing = sorted(name for name in expected if fingerprint[name] != expected[name])
         if differing:
             raise ChmcnnError(
-                f"{self.path} belongs to a training with other {' and '.join(differing)}. "
-                "Choose another folder, or delete it to start again."
+                f"{self.path} belongs to a training with other {' and '.join(differing)}. Use the data and options of "
+                "then to resume it, choose another folder, or delete it to start again."
             )
 
 

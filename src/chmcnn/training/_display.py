@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from chmcnn.training._state import Epoch
 
 _PHASES = {"train": "Training", "refit": "Refit   "}
+_SECONDS = 60
+"""Least time between two lines of a log file, where no bar can be drawn."""
 
 
 class TrainingDisplay:
@@ -29,7 +32,7 @@ class TrainingDisplay:
             TimeRemainingColumn(compact=True),
         )
         self._progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
-        self._phase = ""
+        self._phase, self._told = "", time.monotonic()
         self._progress.start()
 
     def __call__(self, epoch: Epoch) -> None:
@@ -39,7 +42,16 @@ class TrainingDisplay:
             self._task = self._progress.add_task(_PHASES[epoch.phase], total=epoch.of, facts="")
         sample = f" of {epoch.sampled:,} rows" if epoch.sampled else ""
         score = "" if math.isnan(epoch.score) else f" AU(PRC){sample} {epoch.score:.3f} best: {epoch.best}"
-        self._progress.update(self._task, completed=epoch.number, facts=f"loss {epoch.loss:.4f}{score}")
+        facts = f"loss {epoch.loss:.4f}{score}"
+        self._progress.update(self._task, completed=epoch.number, facts=facts)
+        if not self._progress.disable and not self._progress.console.is_terminal:
+            self._log(f"{_PHASES[epoch.phase].strip()} {epoch.number}/{epoch.of} {facts}")
+
+    def _log(self, line: str) -> None:
+        """Write a line, unless there was one just before."""
+        if time.monotonic() - self._told >= _SECONDS:
+            self._told = time.monotonic()
+            self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def tell_resumed(self, phase: str, epoch: int, folder: Path) -> None:
         """Say that a training goes on after an epoch, and how to begin anew."""
