@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.fuzz_alterations import alter_json, alter_tensors, alter_zip, pack_zip
 from benchmarks.markdown import table
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import load, save
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, load_model, sign_model
 from chmcnn._io.user_code import describe_error
 from chmcnn.datasets import Table
@@ -211,7 +211,7 @@ def _compute_checksums(folder: Path) -> None:
 
 def report() -> str:
     """Return the counts as a table."""
-    content = json.loads((RESULTS / "altered.json").read_text(encoding="utf-8"))
+    content = load("altered")
     header = ["altered models", "of them hostile", "read", "refused", "code run", "unclear errors", "hangs"]
     cells = [[f"{row[key]:,}" for key in COUNTS] for row in content["rows"]]
     return f"{table([*header, 'loaded with the key'], cells)}\nCounted by `{content['command']}`.\n"

@@ -11,7 +11,6 @@ dies. In a temporary folder in memory (TMPDIR=/dev/shm), most readers take half 
 
 import argparse
 import faulthandler
-import json
 import multiprocessing
 import resource
 import signal
@@ -25,7 +24,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.fuzz_readers import READERS
-from benchmarks.measure import RESULTS, peak_mib, save
+from benchmarks.measure import RESULTS, load, peak_mib, save
 from chmcnn import ChmcnnError
 from chmcnn._io.user_code import describe_error
 
@@ -65,7 +64,7 @@ def main() -> None:
 def _read_rows() -> list[dict[str, Any]]:
     """Return the results so far: the readers need not be fuzzed all at once."""
     path = RESULTS / "fuzz.json"
-    return list(json.loads(path.read_text(encoding="utf-8"))["rows"]) if path.exists() else []
+    return list(load("fuzz")["rows"]) if path.exists() else []
 
 
 def _go_on(rows: dict[str, dict[str, Any]], name: str, target: int) -> None:

@@ -64,7 +64,7 @@ def test_scores_that_do_not_fit_are_computed_each_time_they_are_read(monkeypatch
         return x.repeat(1, 7)
 
     assert isinstance(score_blocks(network, draw(7, 7), "cpu"), list)
-    monkeypatch.setattr(_rows, "_CELLS_KEPT", 48)
+    monkeypatch.setattr(_rows, "CELLS_IN_MEMORY", 48)
     blocks = score_blocks(network, draw(7, 7), "cpu")
     assert callable(blocks)
     assert [block.tolist() for block in blocks()] == [block.tolist() for block in blocks()]

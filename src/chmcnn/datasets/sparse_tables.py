@@ -87,11 +87,10 @@ def find_last_place(file: Any, group: int, window: int) -> int:  # noqa: ANN401 
     return max(compute.max(batch.column(0).flatten()).as_py() or 0 for batch in batches)
 
 
-def check_last_place(place: int, path: Path) -> int:
-    """Return a place; raise an error if it is too large for a matrix."""
+def check_last_place(place: int, path: Path) -> None:
+    """Raise an error for a place that is too large for a matrix."""
     if place > _LAST_PLACE:
         raise TableError(f"column 'indices' has the place {place}; expected at most {_LAST_PLACE}", path)
-    return place
 
 
 def read_entries(table: Any, path: Path, first_row: int = 0) -> sparse.csr_array:  # noqa: ANN401 -- pyarrow has no types

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler, IterableDataset, RandomSampler
 
 from chmcnn.errors import ChmcnnError
+from chmcnn.metrics import CELLS_IN_MEMORY
 from chmcnn.nn import to_sparse_tensor
 from chmcnn.training._ranks import ALONE
 
@@ -33,8 +34,6 @@ _ROWS_AT_ONCE = 4096
 """Most rows of a forward pass that needs no gradient."""
 _CELLS_AT_ONCE = 1 << 24
 """Most pairs of a row and a class of such a pass: 64 MiB of scores."""
-_CELLS_KEPT = 1 << 26
-"""Most pairs whose scores are kept for measures that read them twice: 256 MiB."""
 
 
 class RowSource(ABC):
@@ -188,7 +187,7 @@ def score_blocks(
     """
     classes = int(rows.y.shape[1])
     compute = partial(iterate_outputs, scores, rows.x, device, classes=classes, keep_sparse=keep_sparse)
-    return list(compute()) if len(rows) * classes <= _CELLS_KEPT else compute
+    return list(compute()) if len(rows) * classes <= CELLS_IN_MEMORY else compute
 
 
 def join_blocks(blocks: Iterator[Tensor], rows: int) -> Tensor:
