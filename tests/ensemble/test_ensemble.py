@@ -21,7 +21,8 @@ def model() -> CoherentEnsemble:
     return fitted()
 
 
-def test_predictions_are_the_weighted_mean_of_the_members(model: CoherentEnsemble) -> None:
+def test_predictions_are_the_weighted_mean_of_the_members() -> None:
+    model = fitted(lift_rare=False)
     scores = model.member_scores(DATA.test.X)
     expected = sum(model.weights_[name] * values for name, values in scores.items())
     assert model.predict_proba(DATA.test.X) == pytest.approx(expected, abs=1e-6)
@@ -35,7 +36,7 @@ def test_the_ensemble_is_at_least_as_good_as_each_member_on_the_validation_rows(
 
 def test_an_ensemble_of_one_network_is_that_network() -> None:
     alone = clone(NETWORK).set_params(hierarchy=DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
-    ensemble = fitted([NETWORK])
+    ensemble = fitted([NETWORK], lift_rare=False)
     assert ensemble.weights_ == {"CHMCNNClassifier": 1.0}
     assert np.array_equal(ensemble.predict_proba(DATA.test.X), alone.predict_proba(DATA.test.X))
     assert ensemble.best_score_ == pytest.approx(alone.best_score_, abs=1e-6)
@@ -178,7 +179,8 @@ def test_disagreement_is_an_uncertainty_of_classes_and_of_rows(model: CoherentEn
     assert by_class == pytest.approx(share * np.abs(first - second), abs=1e-5)
 
 
-def test_an_explanation_says_which_member_said_what(model: CoherentEnsemble) -> None:
+def test_an_explanation_says_which_member_said_what() -> None:
+    model = fitted(lift_rare=False)
     explanation = model.explain(DATA.test.X[:1])[0]
     reason = explanation.reasons[0]
     assert set(reason.members or ()) == set(model.weights_)

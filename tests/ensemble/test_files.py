@@ -36,6 +36,7 @@ def test_a_loaded_ensemble_is_the_same(model: CoherentEnsemble, tmp_path: Path) 
         assert isinstance(loaded, CoherentEnsemble)
         assert np.array_equal(loaded.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
         assert (loaded.weights_, loaded.validation_scores_) == (model.weights_, model.validation_scores_)
+        assert loaded.rarity_.power == model.rarity_.power > 0
         assert str(loaded.explain(DATA.test.X[:1])[0]) == str(model.explain(DATA.test.X[:1])[0])
         for name, thresholds in loaded.tuned_thresholds_.items():
             assert np.array_equal(thresholds, model.tuned_thresholds_[name])

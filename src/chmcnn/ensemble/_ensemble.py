@@ -24,6 +24,7 @@ from chmcnn.ensemble._members import (
     prepare,
 )
 from chmcnn.ensemble._presets import choose_members
+from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
@@ -54,7 +55,8 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     All members are trained on the same rows, which are preprocessed once. Each scores the validation rows before it is
     trained on them. The weights are those with the best AU(PRC) of the mean of these scores. A member of weight 0 is
-    dropped, and not trained on all rows.
+    dropped, and not trained on all rows. Then the scores of rare classes are raised, and those of frequent ones
+    lowered, if the AU(PRC) of these rows gains; the maximum over descendants keeps all of them coherent.
 
     Parameters
     ----------
@@ -70,6 +72,8 @@ class CoherentEnsemble(HierarchicalClassifier):
         ensemble, and preprocessed features; a transformer of a member is applied to these.
     weights
         ``"validation"`` chooses them, in steps of 0.2 and then 0.1; ``"equal"``; or one number for each member.
+    lift_rare
+        Whether to raise the scores of rare classes. Without it, scores are the weighted mean itself.
     network_settings
         Settings of the network of the preset, by name, such as ``{"epochs": 50}``.
     incoherent
@@ -92,10 +96,12 @@ class CoherentEnsemble(HierarchicalClassifier):
         The fitted members by name, without those of weight 0.
     weights_ : dict
         Their weights.
+    rarity_ : Rarity
+        By which power of its frequency the odds of a class are divided, 0 if that gains nothing, and the factors.
     validation_scores_ : dict
         AU(PRC) on the validation rows of each member alone, also of those that were dropped.
     best_score_ : float
-        AU(PRC) of the ensemble on the validation rows, on which its weights were chosen; NaN without them.
+        AU(PRC) of the ensemble on the validation rows, on which weights and power were chosen; NaN without them.
     notice_ : str
         What is not as it was asked for: members that stepped aside, weights that could not be chosen.
 
@@ -115,6 +121,7 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     members_: dict[str, HierarchicalClassifier]
     weights_: dict[str, float]
+    rarity_: Rarity
     validation_scores_: dict[str, float]
     best_score_: float
     notice_: str = ""
@@ -126,6 +133,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         preset: Literal["best", "fast"] = "best",
         members: Sequence[MemberLike] | None = None,
         weights: Literal["validation", "equal"] | Sequence[float] = "validation",
+        lift_rare: bool = True,
         network_settings: Mapping[str, JSONValue] | None = None,
         incoherent: Literal["refuse", "correct"] = "refuse",
         n_jobs: int | None = None,
@@ -138,6 +146,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         self.preset = preset
         self.members = members
         self.weights = weights
+        self.lift_rare = lift_rare
         self.network_settings = network_settings
         self.incoherent = incoherent
         self.n_jobs = n_jobs
@@ -225,6 +234,7 @@ class CoherentEnsemble(HierarchicalClassifier):
     ) -> NDArray[np.float64]:
         """Check the scores of the members, measure them, and return the weights, which are chosen if there are none."""
         self.validation_scores_, self.best_score_ = {}, float("nan")
+        self.rarity_ = Rarity.none(len(self.hierarchy_))
         if valid is None:
             for member in members:
                 self._checks.check(member.model.predict_proba(train.features[:_CHECKED_ROWS]), member.name)
@@ -233,7 +243,10 @@ class CoherentEnsemble(HierarchicalClassifier):
         alone = zip(members, np.eye(len(members)), strict=True)
         self.validation_scores_ = {member.name: cells.measure(only) for member, only in alone}
         weights = cells.choose_weights() if weights is None else weights
-        self.best_score_ = cells.measure(weights)
+        if self.lift_rare and len(valid) >= LEAST_ROWS:
+            counts = train.y.sum(axis=0) + valid.y.sum(axis=0)
+            self.rarity_ = Rarity.choose(cells, weights, counts, len(train) + len(valid))
+        self.best_score_ = cells.measure_scores(self.rarity_.apply(cells.average(weights), cells.classes))
         return weights
 
     @property
@@ -249,20 +262,20 @@ class CoherentEnsemble(HierarchicalClassifier):
     def _average_validation(self, members: list[Member], rows: int) -> Iterator[NDArray[np.float32]]:
         """Yield blocks of the scores of the validation rows, as `predict_proba` returns them for other rows."""
         for block in self._iterate_validation(members, rows):
-            mean = average(list(block), self._weights)
-            yield self._correct_plain(torch.from_numpy(mean)).numpy()
+            yield self._correct_plain(torch.from_numpy(self._combine(list(block)))).numpy()
 
     # Files
 
     def learned_tensors(self) -> dict[str, Tensor]:
         """Return what the members learned."""
-        return _files.collect_tensors(self.members_)
+        return {"rarity": torch.from_numpy(self.rarity_.factors), **_files.collect_tensors(self.members_)}
 
     def learned_facts(self) -> dict[str, JSONValue]:
         """Return the members, their weights, and how well they did on validation rows."""
         return {
             "members": _files.describe_members(self.members_),
             "weights": self.weights_,
+            "rarity": self.rarity_.power,
             "own members": self.members is not None,
             "validation scores": self.validation_scores_,
             "best score": self.best_score_,
@@ -274,6 +287,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         self.members_ = _files.rebuild_members(facts["members"], tensors, self.hierarchy_, self.device)
         self.weights_ = {name: float(facts["weights"][name]) for name in self.members_}
         check_weights(list(self.weights_.values()), len(self.members_))
+        self.rarity_ = Rarity.read(facts.get("rarity", 0.0), tensors, len(self.hierarchy_))
         if facts["own members"]:
             self.members = [(name, clone(model)) for name, model in self.members_.items()]
             self.weights = self.weights if isinstance(self.weights, str) else self._weights
@@ -284,8 +298,8 @@ class CoherentEnsemble(HierarchicalClassifier):
     # Predicting
 
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
-        """Return the weighted mean of the members' scores (rows, classes)."""
-        return average(self._score_members(X), self._weights)
+        """Return the weighted mean of the members' scores (rows, classes), with those of rare classes raised."""
+        return self._combine(self._score_members(X))
 
     def member_scores(self, X: Features) -> dict[str, NDArray[np.float32]]:
         """Return the coherent scores (rows, classes) of each member, by its name."""
@@ -312,7 +326,7 @@ class CoherentEnsemble(HierarchicalClassifier):
     def iterate_disagreement(self, X: Features, ranker: Ranker) -> Iterator[tuple[int, Ranked, NDArray[np.float32]]]:
         """Yield what `iterate_top` does, and the disagreement about each of these classes."""
         for scores in self._iterate_members(X):
-            ranked = ranker.rank(self.correct(torch.from_numpy(average(scores, self._weights))).numpy())
+            ranked = ranker.rank(self.correct(torch.from_numpy(self._combine(scores))).numpy())
             disagreement = measure_disagreement(scores, self._weights)
             yield len(disagreement), ranked, disagreement[ranked[0], ranked[1]]
 
@@ -336,6 +350,9 @@ class CoherentEnsemble(HierarchicalClassifier):
     @property
     def _weights(self) -> list[float]:
         return list(self.weights_.values())
+
+    def _combine(self, scores: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        return self.rarity_.apply(average(scores, self._weights))
 
     def _measure_rows(self, scores: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         mean = average(scores, self._weights)

@@ -45,6 +45,7 @@ class Cells:
 
     truth: sparse.csr_array  # (1, cells)
     scores: NDArray[np.float32]  # (members, cells)
+    classes: NDArray[np.int64]  # (cells,)
     measured: dict[Shares, float] = field(default_factory=dict)
 
     @classmethod
@@ -60,21 +61,32 @@ class Cells:
             chosen = np.flatnonzero(sampled[start : start + block.shape[1]])
             scores, truth = block[:, chosen], labels[start + chosen].toarray()
             counted = ((scores >= _LEAST).any(axis=0) | truth) & evaluated
-            parts.append((truth[counted], scores[:, counted]))
+            parts.append((truth[counted], scores[:, counted], np.nonzero(counted)[1]))
             start += block.shape[1]
-        truth = np.concatenate([truth for truth, _ in parts])
-        return cls(sparse.csr_array(truth[None]), np.concatenate([scores for _, scores in parts], axis=1))
+        truths, scored, places = zip(*parts, strict=True)
+        return cls(
+            sparse.csr_array(np.concatenate(truths)[None]), np.concatenate(scored, axis=1), np.concatenate(places)
+        )
+
+    def average(self, weights: Iterable[float]) -> NDArray[np.float32]:
+        """Return the weighted mean of the members (cells,)."""
+        mean: NDArray[np.float32] = np.asarray(weights, dtype=np.float32) @ self.scores
+        return mean
 
     def measure(self, weights: Iterable[float]) -> float:
         """Return the AU(PRC) of the weighted mean of the members."""
-        return metrics.auprc(self.truth, (np.asarray(weights, dtype=np.float32) @ self.scores)[None])
+        return self.measure_scores(self.average(weights))
+
+    def measure_scores(self, scores: NDArray[np.float32]) -> float:
+        """Return the AU(PRC) of scores (cells,)."""
+        return metrics.auprc(self.truth, scores[None])
 
     def choose_weights(self) -> NDArray[np.float64]:
         """Return the weights with the best AU(PRC); of equally good ones those that are most equal.
 
         >>> truth = sparse.csr_array(np.array([[True, True, False, False]]))
         >>> scores = np.array([[0.9, 0.2, 0.1, 0.3], [0.2, 0.9, 0.3, 0.1], [0.1, 0.1, 0.9, 0.9]], dtype=np.float32)
-        >>> Cells(truth, scores).choose_weights()
+        >>> Cells(truth, scores, np.arange(4)).choose_weights()
         array([0.4, 0.4, 0.2])
         """
         members = len(self.scores)
