@@ -2,6 +2,7 @@
 
 python -m benchmarks.more                       # all problems and candidates; finished ones are skipped
 python -m benchmarks.more cellcycle_FUN --candidates 3
+CHMCNN_TEXTS=texts python -m benchmarks.more Debian phenotypes WordNet --candidates 0 9    # see `benchmarks.texts`
 
 Rows are split as in `benchmarks.ensembles`: only training and validation rows of a data set are used, of which a fifth
 decides, and another fifth judges. The scores of a member are kept in ``build/more`` for all candidates.
@@ -23,29 +24,32 @@ from scipy.special import logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks import ensembles
+from benchmarks import ensembles, text_problems
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, load_all, run_once
 from benchmarks.more_members import Boosting, CopiedNetwork
 from chmcnn import Hierarchy, metrics
 from chmcnn.constraint import max_constraint
 from chmcnn.datasets.stratification import stratify
+from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._scores import average, iterate_blocks  # members are trained once for all candidates
 from chmcnn.ensemble._weights import Cells
 
 FOLDER = RESULTS / "more"
 CACHE = Path("build") / "more"
-PROBLEMS = ("cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "seq_FUN", "enron")
+TABLES = ("cellcycle_FUN", "eisen_FUN", "gasch1_FUN", "seq_FUN", "spo_FUN", "derisi_FUN", "eisen_GO", "enron")
+PROBLEMS = (*TABLES, *text_problems.PROBLEMS)
 SEEDS = 2
 FOLDS = 3
 GROUPS = 3
 """Groups of classes by their frequency that have weights of their own."""
 MEMBERS: dict[str, Any] = {
     **ensembles.MEMBERS["tables"],
+    **ensembles.MEMBERS["texts"],
     "boosting": Boosting,
     "copies": CopiedNetwork,
 }
-BEST = tuple(ensembles.MEMBERS["tables"])
+OF_TEXTS = ("network", "neighbours", "linear")
 Scores = NDArray[np.float32]  # (members, rows, classes)
 
 
@@ -54,6 +58,7 @@ class Trial:
 
     def __init__(self, name: str, seed: int) -> None:
         self.name, self.seed, self.problem = name, seed, ensembles.load(name)
+        self.best = OF_TEXTS if name in text_problems.PROBLEMS else tuple(ensembles.MEMBERS["tables"])
         rows = self.problem.Y.shape[0]
         size = rows // 5
         self.train, self.deciding, self.judging = stratify(self.problem.Y, (rows - 2 * size, size, size), seed)
@@ -73,6 +78,14 @@ class Trial:
         """Return scores of all rows but those that judge, each by members that were trained on other folds."""
         scored = [self._keep(f"{member}-folds", partial(self._score_folds, member)) for member in members]
         return np.stack([each["out of fold"] for each in scored])
+
+    def collect(self, deciding: Scores) -> Cells:
+        """Return the pairs of a row that decides and a class, as the ensemble does."""
+        return Cells.collect(self.problem.Y[self.deciding], [deciding], self.problem.evaluated, self.seed)
+
+    def choose_rarity(self, cells: Cells, weights: NDArray[np.float64]) -> Rarity:
+        """Return how much higher the scores of rare classes should be."""
+        return Rarity.choose(cells, weights, self.problem.Y[self.learning].sum(axis=0), len(self.learning))
 
     def measure(self, scores: NDArray[np.float32]) -> float:
         """Return the AU(PRC) of scores of the rows that judge."""
@@ -120,21 +133,22 @@ def choose(trial: Trial, rows: NDArray[np.int64], scores: Scores, classes: NDArr
     return Cells.collect(trial.problem.Y[rows], [scores], classes, trial.seed).choose_weights()
 
 
-def weigh(trial: Trial, members: tuple[str, ...] = BEST) -> Scores:
+def weigh(trial: Trial, others: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Scores:
     """Choose weights on the rows that decide, as the ensemble does."""
+    members = *others, *(member for member in trial.best if member not in without)
     deciding, judging = trial.score(members)
     return average(list(judging), choose(trial, trial.deciding, deciding, trial.problem.evaluated))
 
 
 def weigh_out_of_fold(trial: Trial) -> Scores:
     """Choose weights on out-of-fold scores of all rows."""
-    weights = choose(trial, trial.learning, trial.score_folds(BEST), trial.problem.evaluated)
-    return average(list(trial.score(BEST)[1]), weights)
+    weights = choose(trial, trial.learning, trial.score_folds(trial.best), trial.problem.evaluated)
+    return average(list(trial.score(trial.best)[1]), weights)
 
 
 def weigh_by_frequency(trial: Trial) -> Scores:
     """Choose weights on out-of-fold scores for groups of classes: frequent ones, rarer ones, and so on."""
-    folds, judging = trial.score_folds(BEST), trial.score(BEST)[1]
+    folds, judging = trial.score_folds(trial.best), trial.score(trial.best)[1]
     counts = trial.problem.Y[trial.learning].sum(axis=0)
     counted = np.flatnonzero((counts > 0) & trial.problem.evaluated)
     by_frequency = counted[np.argsort(-counts[counted])]
@@ -148,14 +162,40 @@ def weigh_by_frequency(trial: Trial) -> Scores:
     return trial.close(scores)
 
 
-def stack(trial: Trial, create: Callable[[int], Any], *, folds: bool) -> Scores:
-    """Learn scores from those of all members for a class, its parents and its children, one model for all classes."""
-    deciding, judging = trial.score(BEST)
-    rows, known = (trial.learning, trial.score_folds(BEST)) if folds else (trial.deciding, deciding)
+def lift_rare(trial: Trial) -> Scores:
+    """Choose weights, and then raise the scores of rare classes, as the ensemble does."""
+    deciding, judging = trial.score(trial.best)
+    cells = trial.collect(deciding)
+    weights = cells.choose_weights()
+    return trial.close(trial.choose_rarity(cells, weights).apply(average(list(judging), weights)))
+
+
+def lift_rare_in_members(trial: Trial) -> Scores:
+    """Raise the scores of rare classes of each member as well, before weights are chosen."""
+    deciding, judging = trial.score(trial.best)
+    cells = trial.collect(deciding)
+    chosen = [trial.choose_rarity(cells, only) for only in np.eye(len(trial.best))]
+    lifted = trial.collect(np.stack([rarity.apply(each) for rarity, each in zip(chosen, deciding, strict=True)]))
+    weights = lifted.choose_weights()
+    mean = average([rarity.apply(each) for rarity, each in zip(chosen, judging, strict=True)], weights)
+    return trial.close(trial.choose_rarity(lifted, weights).apply(mean))
+
+
+def stack(trial: Trial, create: Callable[[int], Any], *, folds: bool, parts: slice = slice(None)) -> Scores:
+    """Learn scores from those of all members for a class, its parents and its children, one model for all classes.
+
+    ``parts`` says which of the last six descriptions of a class are used: see `_describe`.
+    """
+    deciding, judging = trial.score(trial.best)
+    rows, known = (trial.learning, trial.score_folds(trial.best)) if folds else (trial.deciding, deciding)
     weights = choose(trial, rows, known, trial.problem.evaluated)
     labels = trial.problem.Y[trial.learning]
     frequencies = labels.sum(axis=0) / labels.shape[0]
-    describe = partial(_describe, weights=weights, hierarchy=trial.problem.hierarchy, frequencies=frequencies)
+
+    def describe(scores: Scores) -> list[NDArray[np.float32]]:
+        described = _describe(scores, weights, trial.problem.hierarchy, frequencies)
+        return [*described[: len(scores)], *described[len(scores) :][parts]]
+
     counted = np.flatnonzero((frequencies > 0) & trial.problem.evaluated)
     targets = trial.problem.Y[rows][:, counted].toarray()
     model = create(trial.seed).fit(_flatten(describe(known), counted), targets.ravel())
@@ -205,9 +245,15 @@ CANDIDATES: dict[str, Callable[[Trial], Scores]] = {
     "stacker over edges, logistic": partial(stack, create=_create_logistic, folds=False),
     "stacker over edges, logistic, out of fold": partial(stack, create=_create_logistic, folds=True),
     "stacker over edges, boosting, out of fold": partial(stack, create=_create_boosting, folds=True),
-    "with gradient boosting of label components": partial(weigh, members=(*BEST, "boosting")),
-    "with a network of scaled copies": partial(weigh, members=(*BEST, "copies")),
-    "a network of scaled copies in the place of the network": partial(weigh, members=("copies", *BEST[1:])),
+    "with gradient boosting of label components": partial(weigh, others=("boosting",)),
+    "with a network of scaled copies": partial(weigh, others=("copies",)),
+    "a network of scaled copies in the place of the network": partial(weigh, others=("copies",), without=("network",)),
+    "rare classes raised, as built in": lift_rare,
+    "rare classes raised, also in each member": lift_rare_in_members,
+    "stacker without edges, logistic": partial(stack, create=_create_logistic, folds=False, parts=slice(0, None, 5)),
+    "stacker over edges without frequencies, logistic": partial(
+        stack, create=_create_logistic, folds=False, parts=slice(-1)
+    ),
 }
 
 

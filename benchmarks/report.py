@@ -34,6 +34,7 @@ from benchmarks import (
     stream_memory,
     text_report,
     trust_report,
+    word_parts,
 )
 from benchmarks.presets import LONG, WIDE
 from benchmarks.published_report import RUNS
@@ -100,6 +101,8 @@ def filled_in(text: str) -> str:
         "choices": text_report.choices,
         "text_losses": text_report.losses,
         "text_settings": text_report.settings,
+        "text_lengths": text_report.lengths,
+        "word_parts": word_parts.report,
         "reading": reading.report,
         "fuzz": faults_report.fuzz,
         "altered": altered.report,

@@ -5,11 +5,12 @@ import pandas as pd
 from benchmarks.markdown import table
 from benchmarks.measure import load_all
 from benchmarks.text_problems import PROBLEMS as UNSORTED
-from benchmarks.texts import CANDIDATES, DEFAULT, FOLDER, LOSSES, PAIRS, PLAIN, SETTINGS
+from benchmarks.texts import BY_WORDS, CANDIDATES, DEFAULT, FOLDER, LENGTHS, LOSSES, PAIRS, PLAIN, SETTINGS
 
 PROBLEMS = sorted(UNSORTED)
 MEASURES = ["AU(PRC)", "hierarchical F"]
-_COMMAND = "Run by `python -m benchmarks.texts choose`."
+_COMMAND = "Run by `python -m benchmarks.texts choose`"
+_BEFORE = f"{_COMMAND}, with words and pairs of words as features, and 10 epochs with a cosine."
 
 
 def compared() -> str:
@@ -38,7 +39,7 @@ def choices() -> str:
     others = _subtract([(name, DEFAULT) for name in CANDIDATES | SETTINGS if name != DEFAULT])
     note = (
         "AU(PRC) / hierarchical F on validation rows, and for the others the mean difference to C-HMCNN on the same "
-        f"rows; in brackets the number of seeds. {_COMMAND}"
+        f"rows; in brackets the number of seeds. {_BEFORE}"
     )
     return f"{table(['candidate', *PROBLEMS], [[DEFAULT, *default], *others])}\n{note}\n"
 
@@ -48,7 +49,7 @@ def losses() -> str:
     cells = _subtract([(name, PLAIN) for name in (DEFAULT, *LOSSES)], deviations=True)
     note = (
         "AU(PRC) / hierarchical F on validation rows: the mean difference to the same network with plain BCE on the "
-        f"same rows, and its deviation over the seeds; in brackets their number. {_COMMAND}"
+        f"same rows, and its deviation over the seeds; in brackets their number. {_BEFORE}"
     )
     return f"{table(['loss', *PROBLEMS], cells)}\n{note}\n"
 
@@ -56,8 +57,26 @@ def losses() -> str:
 def settings() -> str:
     """Return by how much MCLoss differs from plain cross-entropy if both have the same changed setting."""
     cells = _subtract(PAIRS, deviations=True)
-    note = f"The mean difference of C-HMCNN to plain BCE, both with this setting, as above. {_COMMAND}"
+    note = f"The mean difference of C-HMCNN to plain BCE, both with this setting, as above. {_BEFORE}"
     return f"{table(['setting', *PROBLEMS], cells)}\n{note}\n"
+
+
+def lengths() -> str:
+    """Return how well the network does if it is trained for longer, its best epochs, and its time."""
+    runs = pd.DataFrame(load_all(FOLDER, "choose-*.json"))
+    if runs.empty:
+        return ""
+    means = runs.groupby(["candidate", "problem"])[[*MEASURES, "best epoch", "processor seconds"]].mean()
+    shown = {
+        at: f"{auprc:.4f} / {f:.4f}, epoch {epoch:.0f}, {seconds:.0f} s"
+        for at, (auprc, f, epoch, seconds) in zip(means.index, means.to_numpy(), strict=True)
+    }
+    cells = [[name, *(shown.get((name, problem), "not run") for problem in PROBLEMS)] for name in LENGTHS]
+    note = (
+        "AU(PRC) / hierarchical F on validation rows, the best epoch, and processor time with the refit; "
+        f"means of {runs['seed'].nunique()} seeds or fewer. {_COMMAND}."
+    )
+    return f"{table(['training', *PROBLEMS], cells)}\n{note}\n"
 
 
 def _subtract(pairs: list[tuple[str, str]], *, deviations: bool = False) -> list[list[str]]:
@@ -88,5 +107,5 @@ def _select(runs: pd.DataFrame, candidate: str) -> pd.DataFrame:
 
 def _load_choices() -> pd.DataFrame:
     """Return the measures by candidate, problem and seed; candidates that were not run have no rows."""
-    runs = pd.DataFrame(load_all(FOLDER, "choose-*.json"))
+    runs = pd.DataFrame(load_all(BY_WORDS))
     return runs.set_index(["candidate", "problem", "seed"])[MEASURES].sort_index()

@@ -33,6 +33,8 @@ from chmcnn.estimator import HierarchicalClassifier
 from chmcnn.hierarchy import Hierarchy
 
 FOLDER = RESULTS / "texts"
+BY_WORDS = RESULTS / "texts_by_words"
+"""Results of ``choose`` from before parts of words were features, and before the training adapted its length."""
 SEEDS = (0, 1, 2)
 CHOICE_SEEDS = (*SEEDS, 3)
 """Seeds of ``choose``: differences between losses are small."""
@@ -83,7 +85,16 @@ SETTINGS: dict[str, Candidate] = {
     for name, kind in ((change, NETWORK), (f"{change}, plain BCE", PLAIN_NETWORK))
 }
 """Both losses with the same changed setting, which ``choose`` compares as well."""
-ALL_CANDIDATES = CANDIDATES | LOSSES | SETTINGS
+_COSINE = {"schedule": "cosine", "averaging": 0.0, "patience": 4}
+_CONSTANT = {"schedule": "constant", "averaging": 1.0, "patience": 3}
+LENGTHS: dict[str, Candidate] = {
+    "10 epochs with a cosine": (NETWORK, {"epochs": 10, **_COSINE}),
+    "20 epochs with a cosine": (NETWORK, {"epochs": 20, **_COSINE}),
+    "until validation rows gain no more, at most 20 epochs": (NETWORK, {"epochs": 20, **_CONSTANT}),
+    "until validation rows gain no more, at most 40 epochs": (NETWORK, {"epochs": 40, **_CONSTANT}),
+}
+"""How long the network is trained, which ``choose`` compares as well."""
+ALL_CANDIDATES = CANDIDATES | LOSSES | SETTINGS | LENGTHS
 PAIRS = [
     ("weights averaged over an epoch", "plain BCE, weights averaged over an epoch"),
     *((change, f"{change}, plain BCE") for change in sorted(_CHANGES)),
@@ -166,9 +177,18 @@ def choose(problem: TextProblem, rows: Callable[[], tuple[Rows, Rows]], candidat
     """Return the measures of a candidate on validation rows."""
     train, validation = rows()
     kind, options = ALL_CANDIDATES[candidate]
+    start = time.process_time()
     model = kind(problem.hierarchy, random_state=seed, **options).fit(*train)
+    seconds = time.process_time() - start
     figures = measure(validation[1], model.predict_proba(validation[0]))
-    return {"problem": problem.name, "seed": seed, "candidate": candidate, **figures}
+    return {
+        "problem": problem.name,
+        "seed": seed,
+        "candidate": candidate,
+        **figures,
+        "best epoch": getattr(model, "best_epoch_", None),
+        "processor seconds": seconds,
+    }
 
 
 def _run(path: Path, compute: Callable[[], Any]) -> None:

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from chmcnn import FeatureError
-from chmcnn.datasets.texts import TermCounts, TextEncoder, is_list_of_texts, is_text
+from chmcnn.datasets.texts import TermCounts, TextEncoder, is_list_of_texts, is_text, split_text
 
 DIFFERENT = [f"the {number} red shoes of size {number + 30}" for number in range(40)]
 
@@ -56,9 +56,33 @@ def test_lists_of_texts(values: object, texts: bool) -> None:
     assert is_list_of_texts(values) is texts
 
 
-def test_it_is_tf_idf_of_words_and_pairs() -> None:
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", []),
+        ("A9", ["a9"]),
+        ("Blue  T-shirt", ["blue", "t", "shirt", "blue t", "t shirt", "shir-", "-hirt"]),
+        ("Öl, größte", ["öl", "größte", "öl größte", "größ-", "-ößte"]),
+    ],
+)
+def test_terms_are_words_pairs_and_how_longer_words_begin_and_end(text: str, terms: list[str]) -> None:
+    assert split_text(text) == terms
+
+
+def test_words_and_pairs_are_those_of_scikit_learn() -> None:
+    theirs = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b").build_analyzer()  # noqa: S106 -- a pattern
+    for text in [*DIFFERENT, 'das "Öl" der Bäume', "日本 語", "a_b c-d", "it's 9.5"]:
+        assert [term for term in split_text(text) if "-" not in term] == theirs(text)
+
+
+def test_an_encoder_without_parts_of_words_ignores_them() -> None:
+    encoder = TextEncoder(["red", "shoes"], np.ones(2))  # as models of earlier versions have it
+    assert encoder.transform(["red shoes", "shoe"]).toarray() == pytest.approx(np.array([[0.5, 0.5], [0, 0]]) ** 0.5)
+
+
+def test_it_is_tf_idf_of_the_terms() -> None:
     encoder = TextEncoder.fit(DIFFERENT)
-    theirs = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b")  # noqa: S106 -- a pattern
+    theirs = TfidfVectorizer(analyzer=split_text, sublinear_tf=True)
     theirs.fit(DIFFERENT)
     assert list(encoder.terms) == theirs.get_feature_names_out().tolist()
     found = encoder.transform([*DIFFERENT, "", "unknown"])
@@ -69,8 +93,8 @@ def test_it_is_tf_idf_of_words_and_pairs() -> None:
 
 def test_rare_words_need_many_rows() -> None:
     assert "once" in TextEncoder.fit(["once", "often", "often"]).terms
-    assert TextEncoder.fit(["once", *["often"] * 60]).terms == ("often",)
-    assert len(TextEncoder.fit([f"word{number}" for number in range(60)]).terms) == 60  # otherwise none would be left
+    assert TextEncoder.fit(["once", *["often"] * 60]).terms == ("-ften", "ofte-", "often")
+    assert len(TextEncoder.fit([f"w{number}" for number in range(60)]).terms) == 60  # otherwise none would be left
     assert "9" in TextEncoder.fit(["size 9", "size 8"]).terms
 
 
@@ -79,8 +103,8 @@ def test_counts_choose_and_weigh_the_terms_of_scikit_learn(most: int, monkeypatc
     monkeypatch.setattr("chmcnn.datasets.texts._MOST_TERMS", most)
     random = np.random.default_rng(0)
     texts = [" ".join(f"w{word}" for word in random.zipf(1.5, 12) % 1000) for _ in range(200)]
-    options = {"sublinear_tf": True, "dtype": np.float32, "token_pattern": r"\b\w+\b"}
-    theirs = TfidfVectorizer(ngram_range=(1, 2), min_df=2, max_features=most, **options).fit(texts)
+    options = {"sublinear_tf": True, "dtype": np.float32, "analyzer": split_text}
+    theirs = TfidfVectorizer(min_df=2, max_features=most, **options).fit(texts)
     counts = TermCounts(most=5000)
     for start in range(0, 200, 30):
         counts.add(texts[start : start + 30])

@@ -49,10 +49,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
     Then each column is shifted to mean 0 and scaled to standard deviation 1. A sparse matrix stays sparse: it is not
     shifted, and scaled so that its rows have length 1 on average.
 
-    Running text becomes the TF-IDF of its words and pairs of words, and the result is sparse, in single precision: the
-    columns of numbers, dates and categories, then those of each text. Categories and TF-IDF are then not scaled. A
-    column of strings has text if its type is ``"string"``, or if it has three words a cell on average, and too many
-    different texts for categories; otherwise it has categories, as a column of type ``"category"`` always has.
+    Running text becomes the TF-IDF of its words, of pairs of words, and of the first and last four letters of longer
+    words, and the result is sparse, in single precision: the columns of numbers, dates and categories, then those of
+    each text. Categories and TF-IDF are then not scaled. A column of strings has text if its type is ``"string"``, or
+    if it has three words a cell on average, and too many different texts for categories; otherwise it has categories,
+    as a column of type ``"category"`` always has.
 
     Parameters
     ----------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,12 +29,15 @@ FEW_TEXTS = 100
 _WORDS = 3
 """Average number of words in a cell from which a column is running text."""
 _MOST_TERMS = 100_000
-"""Words and pairs that become features: the most frequent ones."""
+"""Words, pairs and parts that become features: the most frequent ones."""
 COUNTED_TERMS = 1_000_000
-"""Words and pairs that are counted at once, in each column, if not all texts are in memory."""
+"""Words, pairs and parts that are counted at once, in each column, if not all texts are in memory."""
 _ROWS_FOR_PAIRS = 50
 """Rows from which a word must appear in two of them: in fewer rows, most words appear once."""
-_TOKEN = r"(?u)\b\w+\b"  # noqa: S105 -- no secret; unlike scikit-learn's it keeps words of one character  # nosec B105
+_WORD = re.compile(r"\b\w+\b")
+"""Unlike scikit-learn's pattern, it keeps words of one character."""
+_PART = 4
+"""Letters of the beginning and of the end of longer words. `python -m benchmarks.word_parts` compares others."""
 
 
 def is_text(column: pd.Series) -> bool:
@@ -73,26 +78,45 @@ def as_column(texts: Features) -> pd.DataFrame:
     return pd.DataFrame({"text": pd.Series(values, index=index, dtype=TEXT)})
 
 
-class TextEncoder:
-    """TF-IDF of words and pairs of words, as a sparse matrix in single precision.
+def split_text(text: str) -> list[str]:
+    """Return the words of a text, pairs of words, and how its longer words begin and end.
 
-    A word appears in two rows or more, unless there are few rows; of very many, the most frequent ones are used. A row
-    has length 1, or is zero if it has no known word.
+    Beginnings and ends relate the forms of a word, and words that are composed of the same ones, in any language that
+    has letters: no list of words or rules is needed.
+
+    >>> split_text("Red shoes!")
+    ['red', 'shoes', 'red shoes', 'shoe-', '-hoes']
+    """
+    words = _WORD.findall(text.lower())
+    longer = [word for word in words if len(word) > _PART]
+    return [
+        *words,
+        *(f"{first} {second}" for first, second in pairwise(words)),
+        *(f"{word[:_PART]}-" for word in longer),
+        *(f"-{word[-_PART:]}" for word in longer),
+    ]
+
+
+class TextEncoder:
+    """TF-IDF of the words of texts, of pairs of words and of parts of words, as a sparse matrix in single precision.
+
+    A term appears in two rows or more, unless there are few rows; of very many, the most frequent ones are used. A row
+    has length 1, or is zero if it has no known term.
 
     Parameters
     ----------
     terms
-        The words and pairs of words, one for each column.
+        What `split_text` returns, one for each column.
     idf
         The weight of each.
 
     Examples
     --------
-    >>> encoder = TextEncoder.fit(["red shoes", "blue shoes"])
+    >>> encoder = TextEncoder.fit(["red hat", "blue hat"])
     >>> encoder.terms
-    ('blue', 'blue shoes', 'red', 'red shoes', 'shoes')
-    >>> encoder.transform(["Shoes!", "unknown"]).toarray()
-    array([[0., 0., 0., 0., 1.],
+    ('blue', 'blue hat', 'hat', 'red', 'red hat')
+    >>> encoder.transform(["Hat!", "unknown"]).toarray()
+    array([[0., 0., 1., 0., 0.],
            [0., 0., 0., 0., 0.]], dtype=float32)
     """
 
@@ -100,18 +124,18 @@ class TextEncoder:
         self.terms, self.idf = tuple(terms), np.asarray(idf, dtype=np.float32)
         if not self.terms or len(set(self.terms)) < len(self.terms) or self.idf.shape != (len(self.terms),):
             raise FeatureError(f"There are {len(self.terms)} terms and {self.idf.size} weights; expected one for each.")
-        self._vectorizer = _create_vectorizer(vocabulary={term: at for at, term in enumerate(self.terms)})
+        self._vectorizer = _create_vectorizer(self.terms)
         self._vectorizer.idf_ = self.idf
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> TextEncoder:
-        """Learn the words of texts, and their weights."""
+        """Learn the terms of texts, and their weights."""
         counts = TermCounts()
         counts.add(texts)
         return counts.create()
 
     def transform(self, texts: Sequence[str]) -> sparse.csr_array:
-        """Return the weights of the words of each text (rows, terms)."""
+        """Return the weights of the terms of each text (rows, terms)."""
         return sparse.csr_array(self._vectorizer.transform(texts))
 
     def to_bytes(self) -> NDArray[np.uint8]:
@@ -127,14 +151,15 @@ class TextEncoder:
         return cls(names, idf)
 
 
-def _create_vectorizer(**options: Any) -> Any:  # noqa: ANN401 -- scikit-learn has no types
+def _create_vectorizer(terms: Sequence[str]) -> Any:  # noqa: ANN401 -- scikit-learn has no types
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32, token_pattern=_TOKEN, **options)
+    vocabulary = {term: at for at, term in enumerate(terms)}
+    return TfidfVectorizer(analyzer=split_text, sublinear_tf=True, dtype=np.float32, vocabulary=vocabulary)
 
 
 class TermCounts:
-    """How often words and pairs of words appear in texts, of which only some are in memory at a time.
+    """How often the terms of texts appear in them, where only some texts are in memory at a time.
 
     Parameters
     ----------
@@ -145,17 +170,16 @@ class TermCounts:
     Examples
     --------
     >>> counts = TermCounts()
-    >>> for texts in (["red shoes"], ["blue shoes"]):
+    >>> for texts in (["red hat"], ["blue hat"]):
     ...     counts.add(texts)
     >>> counts.create().terms
-    ('blue', 'blue shoes', 'red', 'red shoes', 'shoes')
+    ('blue', 'blue hat', 'hat', 'red', 'red hat')
     """
 
     def __init__(self, most: int | None = None) -> None:
         self.most, self.texts, self.has_forgotten = most, 0, False
         self._texts: Counter[str] = Counter()  # that have a term
         self._repeats: Counter[str] = Counter()  # appearances of a term in a text beyond the first
-        self._split = _create_vectorizer().build_analyzer()
 
     def __len__(self) -> int:
         """Return the number of terms."""
@@ -164,7 +188,7 @@ class TermCounts:
     def add(self, texts: Iterable[str]) -> None:
         """Count the terms of some texts."""
         for text in texts:
-            found = Counter(self._split(text))
+            found = Counter(split_text(text))
             self.texts += 1
             self._texts.update(found.keys())
             self._repeats.update({term: times - 1 for term, times in found.items() if times > 1})

@@ -73,7 +73,7 @@ PRESETS: dict[str, Preset] = {
         sparse=Preset(
             (512,),
             0.5,
-            Settings(epochs=10, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=4, schedule="cosine"),
+            Settings(epochs=20, batch_size=128, learning_rate=3e-3, weight_decay=0, patience=3, averaging=1),
             by_frequency=True,
         ),
     ),

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+_LARGE = 10_000_000
+"""Weights above which only some steps are averaged: with sparse features, a step changes few of them."""
+_STEPS_OF_LARGE = 8
+
+
 @dataclass(slots=True)
 class WeightAverage:
-    """Moving average of the parameters of a network, over fewer steps at the beginning.
+    """Moving average of the parameters of a network, over fewer steps at the beginning; large ones after each 8 steps.
 
     `torch.optim.swa_utils.AveragedModel` with the same formula is not shorter, and slower, as `python -m
     benchmarks.ratios` shows. It also copies the network, which a lazy module does not allow before its first batch, and
@@ -35,8 +40,11 @@ class WeightAverage:
         if not self.weights:
             self.weights = {name: value.detach().clone() for name, value in network.named_parameters()}
             return
+        every = _STEPS_OF_LARGE if sum(value.numel() for value in self.weights.values()) > _LARGE else 1
+        if self.steps % every:
+            return
         names, values = zip(*network.named_parameters(), strict=True)
-        decay = min(self.decay, self.steps / (9 + self.steps))
+        decay = min(self.decay, self.steps / (9 + self.steps)) ** every
         get_ema_multi_avg_fn(decay)([self.weights[name] for name in names], values, self.steps)
 
     def apply(self, network: nn.Module) -> None:
