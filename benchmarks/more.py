@@ -162,9 +162,9 @@ def weigh_by_frequency(trial: Trial) -> Scores:
     return trial.close(scores)
 
 
-def lift_rare(trial: Trial) -> Scores:
+def lift_rare(trial: Trial, members: tuple[str, ...] = ()) -> Scores:
     """Choose weights, and then raise the scores of rare classes, as the ensemble does."""
-    deciding, judging = trial.score(trial.best)
+    deciding, judging = trial.score(members or trial.best)
     cells = trial.collect(deciding)
     weights = cells.choose_weights()
     return trial.close(trial.choose_rarity(cells, weights).apply(average(list(judging), weights)))
@@ -254,6 +254,8 @@ CANDIDATES: dict[str, Callable[[Trial], Scores]] = {
     "stacker over edges without frequencies, logistic": partial(
         stack, create=_create_logistic, folds=False, parts=slice(-1)
     ),
+    "the network alone": lambda trial: trial.score(("network",))[1][0],
+    "the network alone, rare classes raised": partial(lift_rare, members=("network",)),
 }
 
 

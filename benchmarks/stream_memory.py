@@ -57,7 +57,7 @@ def measure(folder: Path, way: str, rows: int) -> dict[str, Any]:
 
 
 def count_common(folder: Path, rows: int) -> dict[str, Any]:
-    """Return how many words and pairs are the same if only some are counted at once."""
+    """Return how many terms are the same if only some are counted at once."""
     texts = parquet.read_table(folder, columns=["text"]).column("text").to_pylist()
     bounded, all_terms = TermCounts(COUNTED_TERMS), TermCounts()
     for counts in (bounded, all_terms):
@@ -84,7 +84,7 @@ def report() -> str:
         ]
         for whole, streamed, found in zip(results["whole"], results["streamed"], words, strict=True)
     ]
-    header = ["rows", "words and pairs in them", "memory, as a whole", "memory, streamed", "the same columns"]
+    header = ["rows", "terms in them", "memory, as a whole", "memory, streamed", "the same columns"]
     command = f"Measured by `python -m benchmarks.stream_memory`{describe_machine(results['whole'][0])}"
     return f"{table(header, cells)}\n{command}; {WORDS} words a row, windows of {WINDOW:,} rows.\n"
 

@@ -10,7 +10,7 @@ from benchmarks.texts import BY_WORDS, CANDIDATES, DEFAULT, FOLDER, LENGTHS, LOS
 PROBLEMS = sorted(UNSORTED)
 MEASURES = ["AU(PRC)", "hierarchical F"]
 _COMMAND = "Run by `python -m benchmarks.texts choose`"
-_BEFORE = f"{_COMMAND}, with words and pairs of words as features, and 10 epochs with a cosine."
+_BEFORE = f"{_COMMAND} of version 0.2.0, with words and pairs as features, and 10 epochs with a cosine."
 
 
 def compared() -> str:
@@ -66,15 +66,18 @@ def lengths() -> str:
     runs = pd.DataFrame(load_all(FOLDER, "choose-*.json"))
     if runs.empty:
         return ""
-    means = runs.groupby(["candidate", "problem"])[[*MEASURES, "best epoch", "processor seconds"]].mean()
+    columns = [*MEASURES, "best epoch", "processor seconds"]
+    run = [name for name in LENGTHS if name in set(runs["candidate"])]
+    of_all = runs.groupby(["problem", "seed"])["candidate"].transform("nunique") == len(run)  # the same rows for all
+    means = runs[of_all].groupby(["candidate", "problem"])[columns].mean()
     shown = {
         at: f"{auprc:.4f} / {f:.4f}, epoch {epoch:.0f}, {seconds:.0f} s"
         for at, (auprc, f, epoch, seconds) in zip(means.index, means.to_numpy(), strict=True)
     }
-    cells = [[name, *(shown.get((name, problem), "not run") for problem in PROBLEMS)] for name in LENGTHS]
+    cells = [[name, *(shown.get((name, problem), "not run") for problem in PROBLEMS)] for name in run]
     note = (
         "AU(PRC) / hierarchical F on validation rows, the best epoch, and processor time with the refit; "
-        f"means of {runs['seed'].nunique()} seeds or fewer. {_COMMAND}."
+        f"means of {runs[of_all]['seed'].nunique()} seeds or fewer. {_COMMAND}."
     )
     return f"{table(['training', *PROBLEMS], cells)}\n{note}\n"
 

@@ -201,13 +201,13 @@ def _run(path: Path, compute: Callable[[], Any]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Run what has no result file: ``choose`` or the comparison, for all problems and candidates or those named."""
+    """Run what has no result file: the comparison, or ``choose`` with candidates, by default how long to train."""
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in [name for name in words if name in PROBLEMS] or PROBLEMS:
         problem = load(name)
         if "choose" in words:
-            _choose(problem, [name for name in words if name in ALL_CANDIDATES] or list(ALL_CANDIDATES))
+            _choose(problem, [name for name in words if name in ALL_CANDIDATES] or list(LENGTHS))
             continue
         for seed in SEEDS:
             _run(FOLDER / f"{name}-{seed}.json", partial(compare, problem, seed))

@@ -68,7 +68,7 @@ def _is_class_weight(value: object) -> bool:
 _SHARE = _number("0 to below 1", lambda value: 0 <= value < 1, "a number from")
 _POSITIVE = _number("above 0", lambda value: value > 0, "a finite number")
 _NOT_NEGATIVE = _number("0 or more", lambda value: value >= 0)
-_BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
+BOOLEAN = Domain(bool, "true or false", lambda value: isinstance(value, bool))
 _WIDTHS = Domain(
     list,
     "a list of integers above 0, such as [500, 500], or [] for no hidden layer",
@@ -147,12 +147,12 @@ SETTINGS: dict[str, Setting] = {
         _NOT_NEGATIVE, "Epochs in the moving average of the weights that is validated and kept; 0 for no average."
     ),
     "sharded": Setting(
-        _BOOLEAN,
+        BOOLEAN,
         "Under torchrun, divide weights, gradients and optimizer among the processes (FSDP2): less memory, more time.",
         unsearched="it does not change the result",
     ),
     "precision": Setting(choice("float32", "bfloat16"), "Precision of the network.", default="float32"),
-    "preprocess": Setting(_BOOLEAN, "Standardise the features.", default=True),
+    "preprocess": Setting(BOOLEAN, "Standardise the features.", default=True),
     "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
     "max_minutes": Setting(
         _POSITIVE,
@@ -177,7 +177,7 @@ SETTINGS: dict[str, Setting] = {
         unsearched="it decides on which rows settings are compared",
     ),
     "refit": Setting(
-        _BOOLEAN,
+        BOOLEAN,
         "Train again on training and validation rows for the best number of epochs; otherwise keep the best epoch.",
         _STOPPING,
         unsearched="a search never trains on validation rows",
@@ -197,7 +197,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         shortcut=Option(
             "tune_thresholds",
-            _BOOLEAN,
+            BOOLEAN,
             lambda tune: "tune" if tune else 0.5,
             "--threshold tune, or 0.5.",
         ),
@@ -215,7 +215,7 @@ SETTINGS: dict[str, Setting] = {
         _CLASSES,
         option=Option(
             "balanced",
-            _BOOLEAN,
+            BOOLEAN,
             lambda balanced: "balanced" if balanced else None,
             "Give rare classes more weight, or all the same.",
         ),

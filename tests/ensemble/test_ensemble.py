@@ -144,6 +144,7 @@ def test_a_member_that_fails_is_named_with_the_reason() -> None:
     ("options", "reason"),
     [
         ({"preset": "worst"}, "preset is 'worst'; expected 'best' or 'fast'"),
+        ({"lift_rare": "no"}, "lift_rare is 'no'; expected true or false"),
         ({"members": []}, r"members is \[\]; expected a list of estimators"),
         ({"members": "network"}, "members is 'network'; expected a list"),
         (

@@ -19,6 +19,14 @@ from tests.estimator.texts import LABELS, OPTIONS, TEXTS
 from chmcnn import CHMCNNClassifier, Hierarchy, ModelError
 
 
+def test_models_of_version_1_are_read(tmp_path: Path) -> None:
+    model = fitted()
+    model.save(tmp_path / "model")
+    change_facts(tmp_path / "model", {"version": 1})
+    again = CHMCNNClassifier.load(tmp_path / "model")
+    assert np.array_equal(again.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
+
+
 def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
 
@@ -39,7 +47,7 @@ def test_files_that_are_no_models_are_told(tmp_path: Path) -> None:
     assert "the folder has no model.json" in refused(lambda folder: (folder / "model.json").unlink())
     assert "is incomplete or was changed" in refused(lambda folder: (folder / "model.json").write_text('{"format'))
     assert "not a model; expected" in refused(lambda folder: facts(folder, format="other"))
-    assert "the model has version 2, but chmcnn" in refused(lambda folder: facts(folder, version=2))
+    assert "the model has version 3, but chmcnn" in refused(lambda folder: facts(folder, version=3))
     assert "the file cannot be read" in refused(lambda folder: (folder / "model.safetensors").unlink())
     assert "is incomplete or was changed" in refused(
         lambda folder: (folder / "model.safetensors").write_bytes(weights.read_bytes()[:-1])

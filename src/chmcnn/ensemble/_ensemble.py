@@ -1,4 +1,4 @@
-"""`CoherentEnsemble`: the weighted mean of coherent members, which is coherent."""
+"""`CoherentEnsemble`: the weighted mean of coherent members, with higher scores of rare classes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, m
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier, agree_on_seed
-from chmcnn.settings import ABOVE_ZERO, ENSEMBLES, check, choice
+from chmcnn.settings import ABOVE_ZERO, BOOLEAN, ENSEMBLES, check, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -101,7 +101,8 @@ class CoherentEnsemble(HierarchicalClassifier):
     validation_scores_ : dict
         AU(PRC) on the validation rows of each member alone, also of those that were dropped.
     best_score_ : float
-        AU(PRC) of the ensemble on the validation rows, on which weights and power were chosen; NaN without them.
+        AU(PRC) of the ensemble on the validation rows, on which weights and power were chosen, before scores are made
+        coherent again; NaN without them.
     notice_ : str
         What is not as it was asked for: members that stepped aside, weights that could not be chosen.
 
@@ -160,6 +161,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         check("preset", self.preset, choice(*ENSEMBLES))
         check("incoherent", self.incoherent, choice("refuse", "correct"))
+        check("lift_rare", self.lift_rare, BOOLEAN)
         if isinstance(self.weights, str):
             check("weights", self.weights, choice("validation", "equal"))
         if self.n_jobs is not None:

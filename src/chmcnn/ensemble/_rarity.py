@@ -1,8 +1,8 @@
 """Rare classes, which the mean of several members ranks too low: how much higher their scores should be.
 
 The odds of each score are divided by a power of the odds of the class's frequency, as logit adjustment does for classes
-that exclude each other (Menon et al., 2021), and multiplied by one number for all classes that keeps the sum of all
-scores. `python -m benchmarks.more` measures what it brings, beside richer models of the same scores.
+that exclude each other (Menon et al., 2021), and multiplied by one number for all classes that keeps the sum of the
+scores that count in the choice. `python -m benchmarks.more` measures what it brings, and what richer models bring.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Rarity:
             raise ModelError(f"the rarity of the classes is not one number above 0 for each of {classes} classes")
         return cls(float(power), factors)
 
-    def apply(self, scores: NDArray[np.float32], classes: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+    def apply(self, scores: NDArray[np.float32], classes: NDArray[np.int32] | None = None) -> NDArray[np.float32]:
         """Return scores (..., classes), higher for rare classes and lower for frequent ones.
 
         ``classes`` has the class of each score, if not all of a row are there.

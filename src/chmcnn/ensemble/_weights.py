@@ -45,7 +45,7 @@ class Cells:
 
     truth: sparse.csr_array  # (1, cells)
     scores: NDArray[np.float32]  # (members, cells)
-    classes: NDArray[np.int64]  # (cells,)
+    classes: NDArray[np.int32]  # (cells,)
     measured: dict[Shares, float] = field(default_factory=dict)
 
     @classmethod
@@ -56,12 +56,12 @@ class Cells:
         rows, classes = labels.shape
         sampled = np.zeros(rows, dtype=np.bool_)
         sampled[np.random.default_rng(seed).permutation(rows)[: max(1, _CELLS_OF_CHOICE // classes)]] = True
-        parts, start = [], 0
+        parts, start, every_class = [], 0, np.arange(classes, dtype=np.int32)
         for block in blocks:
             chosen = np.flatnonzero(sampled[start : start + block.shape[1]])
             scores, truth = block[:, chosen], labels[start + chosen].toarray()
             counted = ((scores >= _LEAST).any(axis=0) | truth) & evaluated
-            parts.append((truth[counted], scores[:, counted], np.nonzero(counted)[1]))
+            parts.append((truth[counted], scores[:, counted], np.broadcast_to(every_class, counted.shape)[counted]))
             start += block.shape[1]
         truths, scored, places = zip(*parts, strict=True)
         return cls(
@@ -71,7 +71,7 @@ class Cells:
     def average(self, weights: Iterable[float]) -> NDArray[np.float32]:
         """Return the weighted mean of the members (cells,)."""
         mean: NDArray[np.float32] = np.asarray(weights, dtype=np.float32) @ self.scores
-        return mean
+        return np.minimum(mean, 1, out=mean)
 
     def measure(self, weights: Iterable[float]) -> float:
         """Return the AU(PRC) of the weighted mean of the members."""
@@ -86,7 +86,7 @@ class Cells:
 
         >>> truth = sparse.csr_array(np.array([[True, True, False, False]]))
         >>> scores = np.array([[0.9, 0.2, 0.1, 0.3], [0.2, 0.9, 0.3, 0.1], [0.1, 0.1, 0.9, 0.9]], dtype=np.float32)
-        >>> Cells(truth, scores, np.arange(4)).choose_weights()
+        >>> Cells(truth, scores, np.arange(4, dtype=np.int32)).choose_weights()
         array([0.4, 0.4, 0.2])
         """
         members = len(self.scores)

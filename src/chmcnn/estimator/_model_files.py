@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     Key = str | Path | bytes
     Model = TypeVar("Model", bound=HierarchicalClassifier)
 
-_FORMAT, _VERSION = "chmcnn-model", 1
+_FORMAT, _VERSION = "chmcnn-model", 2
+_READABLE = (1, 2)
+"""Versions that are read. Version 2 has parts of words and the rarity of classes, which readers of 1 would ignore."""
 _NOT_STORED = {
     "hierarchy",
     "network",
@@ -270,9 +272,9 @@ def _parse_facts(content: bytes, file: Path) -> dict[str, Any]:
         raise ModelError(f"the file is incomplete or was changed: {error}", file) from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise ModelError(f'not a model; expected an object with "format": "{_FORMAT}"', file)
-    if facts.get("version") != _VERSION:
+    if facts.get("version") not in _READABLE:
         raise ModelError(
-            f"the model has version {facts.get('version')!r}, but chmcnn {__version__} reads version {_VERSION}; use "
+            f"the model has version {facts.get('version')!r}, but chmcnn {__version__} reads 1 to {_VERSION}; use "
             f"chmcnn {facts.get('chmcnn')}, which wrote it, or a newer one",
             file,
         )

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-_LARGE = 10_000_000
-"""Weights above which only some steps are averaged: with sparse features, a step changes few of them."""
-_STEPS_OF_LARGE = 8
+_LARGE, _STEPS_OF_LARGE = 10_000_000, 8
+"""With more weights than this, one of so many steps is averaged: with sparse features, a step changes few of them."""
 
 
 @dataclass(slots=True)
 class WeightAverage:
-    """Moving average of the parameters of a network, over fewer steps at the beginning; large ones after each 8 steps.
+    """Moving average of the parameters of a network, over fewer steps at the beginning.
 
     `torch.optim.swa_utils.AveragedModel` with the same formula is not shorter, and slower, as `python -m
     benchmarks.ratios` shows. It also copies the network, which a lazy module does not allow before its first batch, and
@@ -40,12 +39,17 @@ class WeightAverage:
         if not self.weights:
             self.weights = {name: value.detach().clone() for name, value in network.named_parameters()}
             return
-        every = _STEPS_OF_LARGE if sum(value.numel() for value in self.weights.values()) > _LARGE else 1
-        if self.steps % every:
-            return
+        decay = min(self.decay, self.steps / (9 + self.steps))
+        if self._skips_steps(decay):
+            if self.steps % _STEPS_OF_LARGE:
+                return
+            decay **= _STEPS_OF_LARGE
         names, values = zip(*network.named_parameters(), strict=True)
-        decay = min(self.decay, self.steps / (9 + self.steps)) ** every
         get_ema_multi_avg_fn(decay)([self.weights[name] for name in names], values, self.steps)
+
+    def _skips_steps(self, decay: float) -> bool:
+        """Return whether to average only some steps: of a large network, and over many steps in all."""
+        return decay > 1 - 1 / (4 * _STEPS_OF_LARGE) and sum(each.numel() for each in self.weights.values()) > _LARGE
 
     def apply(self, network: nn.Module) -> None:
         """Give the network the averaged weights; without an average it keeps its own."""
