@@ -64,8 +64,9 @@ def large() -> str:
     results = {name: read(path) for name in _LARGE if (path := RESULTS / "scale" / f"{name}.json").exists()}
     cells, notes = [], []
     for name, result in results.items():
-        linear = RESULTS / "scale" / f"{name}-linear.json"
-        systems = result["systems"] | (read(linear)["systems"] if linear.exists() else {})
+        systems = (
+            result["systems"] | _read_linear(f"{name}-linear") | _read_linear(f"{name}-linear-by-words", ", by words")
+        )
         for system, figures in systems.items():
             measured = (f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F", "Fmax"))
             cells.append([name, system, *measured, f"{figures['processor seconds'] / 60:.1f} min"])
@@ -82,6 +83,13 @@ def large() -> str:
     violations = sum(result["violations"] for result in results.values())
     command = f"Measured by `python -m benchmarks.large`{describe_machine(next(iter(results.values())))}"
     return f"{table(header, cells)}\n{described}\n\n{command}; {violations} violations.\n"
+
+
+def _read_linear(name: str, features: str = "") -> dict[str, Any]:
+    """Return the results of LinearSVC, if there are any, with what is said of its features."""
+    path = RESULTS / "scale" / f"{name}.json"
+    found = read(path)["systems"] if path.exists() else {}
+    return {f"{system}{features}": figures for system, figures in found.items()}
 
 
 def outputs() -> str:

@@ -2,10 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 from tests.cli.inside import run
+
+from chmcnn.cli._model_output import _list_members
 
 TABLE = ("my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 
@@ -28,10 +32,20 @@ def test_a_preset_trains_an_ensemble_with_a_report(best: Path, folder: Path) -> 
     assert "preset best" in page
 
 
+@pytest.mark.parametrize(
+    ("power", "expected"),
+    [(0.0, "network 0.4, trees 0.6"), (0.15, "network 0.4, trees 0.6; rare classes raised, power 0.15")],
+)
+def test_members_are_listed_with_what_is_done_for_rare_classes(power: float, expected: str) -> None:
+    model: Any = SimpleNamespace(weights_={"network": 0.4, "trees": 0.6}, rarity_=SimpleNamespace(power=power))
+    assert _list_members(model) == expected
+
+
 def test_the_fast_preset_says_what_was_chosen(folder: Path) -> None:
     done = run("train", *TABLE, "--preset", "fast", "-o", "fast", "--json", cwd=folder)
     result = json.loads(done.stdout)
     assert sum(result["weights"].values()) == pytest.approx(1)
+    assert 0 <= result["rarity"] <= 0.5
     assert result["validation AU(PRC)"] > 0.8
     assert result["test"]["auprc"]["value"] > 0.8
     page = run("evaluate", "fast", "test.csv", "--report", "fast.html", cwd=folder)

@@ -108,7 +108,11 @@ class ModelOutput(OptionGroup):
         """Return the result of a training, for machines."""
         result: dict[str, JSONValue] = {"model": str(self.output), "report": str(self.output / REPORT)}
         weights = getattr(model, "weights_", None)
-        result |= {"best epoch": model.best_epoch_} if weights is None else {"weights": weights}
+        result |= (
+            {"best epoch": model.best_epoch_}
+            if weights is None
+            else {"weights": weights, "rarity": model.rarity_.power}
+        )
         result["validation AU(PRC)"] = model.best_score_
         if any(epoch.sampled for epoch in model.history_):
             result["validation AU(PRC) is of a sample of rows"] = model.history_[0].sampled
@@ -144,7 +148,8 @@ def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, 
 
 
 def _list_members(model: CoherentEnsemble) -> str:
-    return ", ".join(f"{name} {weight:.1f}" for name, weight in model.weights_.items())
+    weights = ", ".join(f"{name} {weight:.1f}" for name, weight in model.weights_.items())
+    return f"{weights}; rare classes raised, power {model.rarity_.power:g}" if model.rarity_.power else weights
 
 
 def evaluate_test_rows(model: CHMCNNClassifier | CoherentEnsemble, parts: Parts, call: Invocation) -> Evaluation | None:
