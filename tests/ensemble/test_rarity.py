@@ -22,7 +22,7 @@ def draw_cells(shrunk: float) -> Cells:
     truth = random.random(odds.shape) < odds / (1 + odds)
     said = odds * (frequencies / (1 - frequencies)) ** shrunk
     scores = (said / (1 + said)).astype(np.float32)
-    places = np.tile(np.arange(CLASSES), ROWS)
+    places = np.tile(np.arange(CLASSES, dtype=np.int32), ROWS)
     return Cells(sparse.csr_array(truth.reshape(1, -1)), scores.reshape(1, -1), places)
 
 

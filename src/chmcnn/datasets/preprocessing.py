@@ -81,7 +81,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
            [3., 0., 1.]])
     >>> preprocessor.get_feature_names_out()
     array(['size', 'kind=a', 'kind=b'], dtype=object)
-    >>> Preprocessor().fit_transform(["red shoes", "blue shoes"]).shape
+    >>> Preprocessor().fit_transform(["red hat", "blue hat"]).shape
     (2, 5)
     """
 
