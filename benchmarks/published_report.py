@@ -77,4 +77,5 @@ def table2() -> str:
         f"{table(list(found.columns), format_cells(found))}\n{found.note}" for found in section.tables[:2]
     )
     commands = "".join(f"- `{command}`\n" for command in section.commands)
-    return f"{scores} Run by\n\n{commands}\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"
+    folded = f"<details>\n<summary>Commands that ran these runs</summary>\n\n{commands}\n</details>"
+    return f"{scores}\n\n{folded}\n\n{section.tables[1].title}:\n\n{missed}".rstrip() + "\n"

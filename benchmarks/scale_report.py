@@ -11,10 +11,10 @@ from benchmarks.measure import RESULTS, load_all, read
 
 GIB = 1024
 _LARGE = {
+    "wordnet": "glosses of nouns, whose classes are the hypernyms of their synset, among all synsets",
     "phenotypes": "definitions of all terms of the human phenotype ontology, whose classes are the terms above",
     "proteins": "generated rows in families that share classes and words; most families and classes are rare",
 }
-_BEFORE = "C-HMCNN as it was: outputs for all classes, of rank 128"
 
 
 def scale() -> str:
@@ -36,31 +36,8 @@ def scale() -> str:
     return f"{table(header, cells)}\nMeasured by `python -m benchmarks.scale`{describe_machine(rows[0][0])}.\n"
 
 
-def wordnet() -> str:
-    """Return the result on all of WordNet."""
-    result, before = (read(RESULTS / "scale" / f"{name}.json") for name in ("wordnet", "wordnet-before"))
-    cells = [
-        [name, *(f"{figures[measure]:.3f}" for measure in ("AU(PRC)", "hierarchical F"))]
-        for name, figures in (result["systems"] | {_BEFORE: before["C-HMCNN"]}).items()
-    ]
-    scores = result["validation AU(PRC) of the sample"]
-    weights = ", ".join(f"{name} {weight:.1f}" for name, weight in result["weights"].items())
-    note = (
-        f"{result['rows']:,} texts, {result['columns']:,} columns, {result['classes']:,} classes, of which "
-        f"{result['classes with a row']:,} have a row. The network trained for {len(scores)} epochs, of which number "
-        f"{scores.index(max(scores)) + 1} is the best, and then on all rows. The last epoch added "
-        f"{scores[-1] - scores[-2]:.4f} to the score on validation rows. The whole ensemble took "
-        f"{result['fit seconds'] / 60:.0f} minutes and {result['peak MiB'] / GIB:.1f} GiB in all. Weights: {weights}. "
-        f"{result['violations']} violations. Before, {len(before['epochs'])} epochs without a refit took "
-        f"{before['fit seconds'] / 60:.0f} minutes and {before['peak MiB'] / GIB:.1f} GiB. "
-        f"The options are {_list_options(result['options'])}. "
-        f"Measured by `python -m benchmarks.large wordnet`{describe_machine(result)}."
-    )
-    return f"{table(['system', 'AU(PRC)', 'hierarchical F'], cells)}\n{note}\n"
-
-
 def large() -> str:
-    """Return the results of all presets on other large problems."""
+    """Return the results of all presets on large problems, trained to the end."""
     results = {name: read(path) for name in _LARGE if (path := RESULTS / "scale" / f"{name}.json").exists()}
     cells, notes = [], []
     for name, result in results.items():
