@@ -20,9 +20,10 @@ test: lint
 
 # One process more than there are cores, as some tests wait for processes of their own, and one thread for each: torch's own
 # threads would get into each other's way. Bytecode is kept, also where the environment says otherwise: each process would
-# compile all modules anew.
+# compile all modules anew. Torch's compiler starts no processes of its own.
 tests: $(DEV)
-	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+	OMP_NUM_THREADS=1 TORCHINDUCTOR_COMPILE_THREADS=1 PYTHONDONTWRITEBYTECODE= \
+		$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 # The explorer in Chromium: apt-get install chromium chromium-driver, or the like.
 browser: $(DEV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import multiprocessing
 import os
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from chmcnn import Hierarchy
@@ -39,6 +40,17 @@ _ROWS = {
     "others/Enron_corr_trainvalid": 10,
     "others/Enron_corr_test": 4,
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import modules and collect tests without looking for garbage, and leave what is there out of every later look."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collectstart() -> None:

@@ -7,8 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
+from chmcnn._workers import limit_threads
 from chmcnn.baselines import Coherent, KernelRidge, Neighbours
 from chmcnn.datasets import Preprocessor
 from chmcnn.ensemble import CoherentEnsemble
@@ -63,6 +65,19 @@ def test_the_seed_decides_and_the_number_of_jobs_does_not() -> None:
     assert np.array_equal(first.predict_proba(DATA.test.X), second.predict_proba(DATA.test.X))
     networks = [first.members_[name] for name in ("network", "other") if name in first.members_]
     assert len({model.seed_ for model in networks}) == len(networks)
+
+
+def test_members_have_as_many_threads_of_numpy_as_torch_has() -> None:
+    seen = list[int]()
+
+    class Counting(Frequencies):
+        def _learn(self, train: Any, valid: Any) -> None:
+            seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+            super()._learn(train, valid)
+
+    with limit_threads(1), threadpool_limits(2, user_api="blas"):
+        fitted([Counting()])
+    assert set(seen) == {1}
 
 
 def test_classifiers_of_scikit_learn_and_systems_of_the_user_are_members() -> None:
