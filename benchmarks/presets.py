@@ -1,4 +1,4 @@
-"""The presets against the published figures: ``python -m benchmarks.presets``. Existing result files are not repeated.
+"""What the presets bring and cost: ``python -m benchmarks.presets``. Existing result files are not repeated.
 
 ``python -m benchmarks.presets choose`` runs the grid that the default preset was chosen from. It does not use test
 rows: the training and validation rows are split into thirds, and each third is predicted by a model that was trained,
@@ -6,30 +6,30 @@ stopped and refitted on the other two. ``python -m benchmarks.presets layers`` c
 the validation rows of tables with many columns, and ``dropout`` compares dropout rates on small and large tables.
 """
 
-import os
 import sys
 import time
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.measure import RESULTS, run_once
+from benchmarks.measure import RESULTS, describe_machine, run_once
 from benchmarks.shapes import data_folder
 from chmcnn import CHMCNNClassifier, datasets, metrics
-from chmcnn.estimator import PresetName
-from chmcnn.experiments import published, recipes
+from chmcnn.ensemble import BestEnsemble, FastEnsemble
+from chmcnn.experiments import recipes
 
 FOLDER = RESULTS / "presets"
-DATASETS = ("cellcycle_FUN", "eisen_FUN", "derisi_FUN", "enron")
-PUBLISHED = {name: float(published.auprc()["C-HMCNN"][name]) for name in DATASETS}
-"""AU(PRC) of Table 2 of the paper."""
-# Table 4 of the paper, where it differs from the preset
-PAPER: dict[str, dict[str, Any]] = {"enron": {"widths": (1000, 1000), "learning_rate": 1e-5}}
-SEEDS = {"default": 5, "paper": 1}
-"""Trainings of each preset; one of the paper's takes minutes."""
+COMPARED = (
+    "cellcycle_FUN", "derisi_FUN", "eisen_FUN", "gasch1_FUN", "gasch2_FUN", "seq_FUN", "spo_FUN",
+    "cellcycle_GO", "eisen_GO", "gasch1_GO", "seq_GO", "diatoms", "enron", "imclef07d",
+)  # fmt: skip
+"""Data sets on which the presets are compared."""
+SYSTEMS: dict[str, Any] = {"fast": FastEnsemble, "default": CHMCNNClassifier, "best": BestEnsemble}
+CHOSEN_BY = ("cellcycle_FUN", "eisen_FUN", "derisi_FUN", "enron")
+"""Data sets whose training and validation rows the default preset was chosen by."""
 WIDE = ("gasch1_FUN", "diatoms", "seq_FUN", "seq_GO", "expr_FUN", "expr_GO", "enron")
 WIDTHS = ((1000,), (1000, 1000))
 LONG = ("imclef07a", "imclef07d", "diatoms", "eisen_FUN")
@@ -44,36 +44,27 @@ GRID: list[dict[str, Any]] = [
 ]
 
 
-def check(name: str, preset: PresetName) -> dict[str, Any]:
-    """Test AU(PRC) and time of one preset on one data set, for each of its seeds."""
-    options = PAPER.get(name, {}) if preset == "paper" else {}
-    runs = [_run(name, preset, options, seed) for seed in range(SEEDS[preset])]
-    return {
-        "dataset": name,
-        "preset": preset,
-        "options": options,
-        **{figure: [run[figure] for run in runs] for figure in runs[0]},
-        "threads": torch.get_num_threads(),
-        "processors": os.cpu_count(),
-    }
+def compare(name: str) -> dict[str, Any]:
+    """Test AU(PRC) and processor time of each preset on one data set, one after the other."""
+    data = datasets.load(name, data_dir=data_folder())
+    runs = {preset: _run(data, preset) for preset in SYSTEMS}
+    return {"dataset": name, "classes": int(data.evaluated.sum()), "presets": runs, "machine": describe_machine()}
 
 
-def _run(name: str, preset: PresetName, options: dict[str, Any], seed: int) -> dict[str, Any]:
-    data = datasets.load(name, data_dir=data_folder(), seed=seed)
-    model = CHMCNNClassifier(data.hierarchy, preset=preset, evaluated=data.evaluated, random_state=seed, **options)
+def _run(data: datasets.Dataset, preset: str) -> dict[str, Any]:
+    model = SYSTEMS[preset](data.hierarchy, evaluated=data.evaluated, random_state=0)
     start = time.process_time()  # less disturbed by other processes than the clock
     model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     return {
         "processor seconds": time.process_time() - start,
         "test AU(PRC)": metrics.auprc(data.test.Y, model.predict_proba(data.test.X), classes=data.evaluated),
         "validation AU(PRC)": model.best_score_,
-        "best epoch": model.best_epoch_,
     }
 
 
 def choose(number: int) -> dict[str, Any]:
     """Held-out AU(PRC) of one point of the grid, on training and validation rows."""
-    scores = {name: held_out(name, GRID[number]) for name in (*DATASETS, IN_ORDER)}
+    scores = {name: held_out(name, GRID[number]) for name in (*CHOSEN_BY, IN_ORDER)}
     return {
         "changed from the preset": GRID[number],
         "held-out AU(PRC)": scores,
@@ -143,9 +134,9 @@ def main() -> None:
             for name in sys.argv[2:] or names:
                 run_once(FOLDER / f"{part}-{name}.json", partial(measure, name), "presets")
             return
-    for name in sys.argv[1:] or DATASETS:
-        for preset in get_args(PresetName):
-            run_once(FOLDER / f"{name}-{preset}.json", partial(check, name, preset), "presets")
+    torch.set_num_threads(1)
+    for name in sys.argv[1:] or COMPARED:
+        run_once(FOLDER / f"compared-{name}.json", partial(compare, name), "presets")
 
 
 if __name__ == "__main__":

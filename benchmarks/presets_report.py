@@ -2,33 +2,30 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from benchmarks.markdown import table
-from benchmarks.measure import load
-from benchmarks.presets import FOLDER, PUBLISHED, SEEDS
+from benchmarks.measure import load, load_all
+from benchmarks.presets import COMPARED, FOLDER, SYSTEMS
 from chmcnn.estimator import PRESETS, Preset
+from chmcnn.experiments import published
 from chmcnn.settings import SETTINGS
 
 
 def presets() -> str:
-    """Test AU(PRC) and training time of both presets beside the published figures."""
-    cells = []
-    for name, figure in PUBLISHED.items():
-        if not (FOLDER / f"{name}-paper.json").exists():
-            continue  # not run yet: `python -m benchmarks.presets` runs what is missing
-        default, paper = (load(f"presets/{name}-{preset}") for preset in ("default", "paper"))
-        scores = [np.array(run["test AU(PRC)"], ndmin=1) for run in (default, paper)]
-        seconds = [float(np.mean(run["processor seconds"])) for run in (default, paper)]
-        ours = f"{scores[0].mean():.4f} ± {scores[0].std(ddof=1):.4f}"
-        times = (f"{each:.0f} s" for each in seconds)
-        cells.append([name, f"{figure:.3f}", ours, f"{scores[1][0]:.4f}", *times, f"{seconds[0] / seconds[1]:.2f}"])
-    header = ["data set", "published", "default", "paper", "time, default", "time, paper", "ratio"]
+    """Test AU(PRC) of the presets beside the published figures, and their training times."""
+    found = {result["dataset"]: result for result in load_all(FOLDER, "compared-*.json")}
+    cells, theirs = [], published.auprc()["C-HMCNN"]
+    for name in (name for name in COMPARED if name in found):
+        runs = found[name]["presets"]
+        scores = (f"{runs[preset]['test AU(PRC)']:.3f}" for preset in SYSTEMS)
+        fast, default, best = (runs[preset]["processor seconds"] for preset in SYSTEMS)
+        times = (f"{fast / default:.2f} x", f"{default:.0f} s", f"{best / default:.2f} x")
+        cells.append([name, f"{found[name]['classes']:,}", f"{theirs[name]:.3f}", *scores, *times])
+    header = ["data set", "classes", "published", *SYSTEMS, *(f"time, {preset}" for preset in SYSTEMS)]
     source = (
-        f"Test rows; the default over {SEEDS['default']} seeds, the paper's preset with one. Processor time of one "
-        "training on one thread. Run by `python -m benchmarks.presets`."
+        "Test AU(PRC) with one seed, beside that of C-HMCNN in the paper. Processor time of a training on one thread, "
+        "all presets of a row in one run. Run by `python -m benchmarks.presets`."
     )
-    return table(header, cells) + f"\n{source}\n"
+    return f"{table(header, cells)}\n{source}\n"
 
 
 def validated(part: str, size: str, names: Sequence[str]) -> str:

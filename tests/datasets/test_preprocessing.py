@@ -163,7 +163,8 @@ def test_text_beside_numbers_dates_and_categories() -> None:
     assert len(names) == matrix.shape[1] == len(found.means_) == len(found.scales_) == len(found.sources_)
     dense = matrix.toarray()
     assert_allclose(dense[:, :4].mean(axis=0), 0, atol=1e-6)
-    assert_allclose(dense[:, :4].std(axis=0), 1, atol=1e-6)
+    assert_allclose(dense[:, :4].std(axis=0), 0.5, atol=1e-6)
+    assert_allclose((dense[:, :4] ** 2).sum(axis=1).mean(), 1, atol=1e-6)  # as long as words are
     assert set(dense[:, 4:6].ravel()) == {0.0, 1.0}
     assert_allclose(np.linalg.norm(dense[:, 6:], axis=1), 1, atol=1e-6)
     assert found.list_kinds() == {"price": "numbers", "title": "text", "day": "dates", "shop": "categories"}

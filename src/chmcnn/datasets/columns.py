@@ -199,6 +199,19 @@ def list_unscaled(columns: Sequence[Column]) -> NDArray[np.int64]:
     return np.flatnonzero(np.array(unscaled)[list_sources(columns)])
 
 
+def balance_with_text(scales: NDArray[np.float64], columns: Sequence[Column]) -> None:
+    """Adapt the scales of the encoded columns of a table to text beside it, in place.
+
+    Numbers together have length 1 in a row on average, as words have: each with deviation 1, the hundreds of numbers of
+    an embedding would outweigh all words. Categories stay 0 and 1.
+    """
+    if has_text(columns):
+        are_numbers = np.array([isinstance(column, Numbers | Dates) for column in columns])
+        scaled = are_numbers[list_sources(columns)[: len(scales)]]
+        scales[scaled] *= np.sqrt(scaled.sum())
+        scales[~scaled] = 1
+
+
 def create_texts(name: str, counts: TermCounts) -> Texts:
     """Return the encoding of a column of text whose words are counted."""
     if not counts:

@@ -14,11 +14,11 @@ from chmcnn.datasets.columns import (
     Dates,
     Numbers,
     Texts,
+    balance_with_text,
     create_texts,
     find_kind,
     has_text,
     list_order,
-    list_unscaled,
     to_texts,
 )
 from chmcnn.datasets.preprocessing import (
@@ -88,7 +88,8 @@ class OnePass:
         preprocessor.means_ = np.concatenate([means for means, _ in parts])
         deviations = np.concatenate([deviations for _, deviations in parts])
         preprocessor.scales_ = np.where(deviations > 0, deviations, 1.0) if standardise else np.ones(len(deviations))
-        preprocessor.scales_[list_unscaled(columns)] = 1
+        if standardise:
+            balance_with_text(preprocessor.scales_, columns)
         preprocessor.sparse_ = has_text(columns)
         preprocessor.feature_names_in_ = np.array(self._names, dtype=object)
         return preprocessor

@@ -17,6 +17,7 @@ from chmcnn.datasets.columns import (
     Column,
     Numbers,
     Texts,
+    balance_with_text,
     encode_numbers,
     has_text,
     learn_column,
@@ -51,9 +52,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Running text becomes the TF-IDF of its words, of pairs of words, and of the first and last four letters of longer
     words, and the result is sparse, in single precision: the columns of numbers, dates and categories, then those of
-    each text. Categories and TF-IDF are then not scaled. A column of strings has text if its type is ``"string"``, or
-    if it has three words a cell on average, and too many different texts for categories; otherwise it has categories,
-    as a column of type ``"category"`` always has.
+    each text. Categories and TF-IDF are then not scaled, and all numbers of a row together have length 1 on average, as
+    the words of a text have: so the embedding of a text can be columns beside it. A column of strings has text if its
+    type is ``"string"``, or if it has three words a cell on average, and too many different texts for categories;
+    otherwise it has categories, as a column of type ``"category"`` always has.
 
     Parameters
     ----------
@@ -99,7 +101,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             means.append(compute_means(self, *add_up(table)))
             fill(table, means[0])
             scales.append(_compute_scales(table) if self.standardise else np.ones(table.shape[1]))
-            scales[0][list_unscaled(self.columns_)] = 1
+            if self.standardise:
+                balance_with_text(scales[0], self.columns_)
         if matrix is not None and has_text(self.columns_):
             means.append(np.zeros(matrix.shape[1]))
             scales.append(np.ones(matrix.shape[1]))
