@@ -56,8 +56,10 @@ Scores = NDArray[np.float32]  # (members, rows, classes)
 class Trial:
     """A problem and a seed: its rows, and what each member says of them."""
 
-    def __init__(self, name: str, seed: int) -> None:
-        self.name, self.seed, self.problem = name, seed, ensembles.load(name)
+    cache = CACHE
+
+    def __init__(self, name: str, seed: int, problem: ensembles.Problem | None = None) -> None:
+        self.name, self.seed, self.problem = name, seed, problem or ensembles.load(name)
         self.best = OF_TEXTS if name in text_problems.PROBLEMS else tuple(ensembles.MEMBERS["tables"])
         rows = self.problem.Y.shape[0]
         size = rows // 5
@@ -79,6 +81,10 @@ class Trial:
         scored = [self._keep(f"{member}-folds", partial(self._score_folds, member)) for member in members]
         return np.stack([each["out of fold"] for each in scored])
 
+    def find_features(self, member: str) -> ensembles.Problem:  # noqa: ARG002 -- for trials with several kinds
+        """Return the problem with the features of a member: here all have the same."""
+        return self.problem
+
     def collect(self, deciding: Scores) -> Cells:
         """Return the pairs of a row that decides and a class, as the ensemble does."""
         return Cells.collect(self.problem.Y[self.deciding], [deciding], self.problem.evaluated, self.seed)
@@ -92,9 +98,9 @@ class Trial:
         return metrics.auprc(self.problem.Y[self.judging], scores, classes=self.problem.evaluated)
 
     def _keep(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        path = CACHE / f"{self.name}-{self.seed}-{name}.npz"
+        path = self.cache / f"{self.name}-{self.seed}-{name}.npz"
         if not path.exists():
-            CACHE.mkdir(parents=True, exist_ok=True)
+            self.cache.mkdir(parents=True, exist_ok=True)
             start = time.process_time()
             found = compute()
             np.savez_compressed(path, **found, seconds=time.process_time() - start)
@@ -103,10 +109,10 @@ class Trial:
         return kept
 
     def _score(self, member: str) -> dict[str, Any]:
-        model = self._create(member)
-        deciding = model.fit_scored(*self.problem.take(self.train), validation_data=self.problem.take(self.deciding))
+        model, problem = self._create(member), self.find_features(member)
+        deciding = model.fit_scored(*problem.take(self.train), validation_data=problem.take(self.deciding))
         model.learn_rest()
-        judging = model.predict_proba(self.problem.take(self.judging)[0])
+        judging = model.predict_proba(problem.take(self.judging)[0])
         return {"deciding": np.concatenate(list(iterate_blocks(deciding))), "judging": judging}
 
     def _score_folds(self, member: str) -> dict[str, Any]:
