@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
-from sklearn.preprocessing import normalize
+from sklearn.preprocessing import StandardScaler, normalize
 
 from benchmarks import text_problems
 from benchmarks.ensembles import Problem
@@ -57,6 +57,10 @@ MEMBERS: dict[str, Any] = {
     "encoder linear": Linear,
     "network of both": partial(CHMCNNClassifier, preprocess=False),
     "network of components": partial(CHMCNNClassifier, preprocess=False),
+    "network of standardised": partial(CHMCNNClassifier, preprocess=False),
+    "table network": CHMCNNClassifier,
+    "table neighbours": Neighbours,
+    "table linear": Linear,
 }
 """Members by their features: those without a mark have the words of the texts."""
 BEST = ("network", "neighbours", "linear")
@@ -71,6 +75,9 @@ SETS: dict[str, tuple[str, ...]] = {
     "network, neighbours and kernel ridge of the encoder": ("encoder network", "encoder neighbours", "encoder ridge"),
     "one network of words and encoder": ("network of both",),
     "one network of words and 384 components of them": ("network of components",),
+    "one network of words and encoder, each column of which has deviation 1": ("network of standardised",),
+    "one network of a table with text and encoder": ("table network",),
+    "`best` of a table with text and encoder": ("table network", "table neighbours", "table linear"),
     "`best` + network of the encoder": (*BEST, "encoder network"),
     "`best` + kernel ridge of the encoder": (*BEST, "encoder ridge"),
     "`best` + neighbours of the encoder": (*BEST, "encoder neighbours"),
@@ -102,14 +109,21 @@ class EncodedTrial(Trial):
     def find_features(self, member: str) -> Problem:
         """Return the problem with words, with the features of the encoder, or with both side by side.
 
-        Components of the words in the place of the encoder show what is due to 384 dense columns alone.
+        Components of the words in the place of the encoder show what is due to 384 dense columns alone. A table has a
+        column of text and columns of numbers, as a user has it.
         """
         if member.startswith("encoder"):
             return self.problem._replace(X=self.encoded)
-        if member == "network of both":
-            return self.problem._replace(X=_join(self._words, self.encoded))
-        if member == "network of components":
-            return self.problem._replace(X=_join(self._words, self._find_components()))
+        if member.startswith("table"):
+            table = pd.DataFrame(self.encoded).add_prefix("encoded")
+            return self.problem._replace(X=table.assign(text=self.problem.X))
+        beside: dict[str, Any] = {
+            "network of both": lambda: self.encoded,
+            "network of components": self._find_components,
+            "network of standardised": self._standardise,
+        }
+        if member in beside:
+            return self.problem._replace(X=_join(self._words, beside[member]()))
         return self.problem
 
     def judge(self, members: tuple[str, ...]) -> dict[str, Any]:
@@ -138,6 +152,11 @@ class EncodedTrial(Trial):
         projection = TruncatedSVD(self.encoded.shape[1], random_state=self.seed).fit(self._words[self.train])
         components: NDArray[np.float32] = normalize(projection.transform(self._words)).astype(np.float32)
         return components
+
+    def _standardise(self) -> NDArray[np.float32]:
+        """Return the encoder with columns of deviation 1, as numbers beside text were until version 0.2.0."""
+        standardised: NDArray[np.float32] = StandardScaler().fit(self.encoded[self.train]).transform(self.encoded)
+        return standardised
 
     def _encode(self) -> tuple[NDArray[np.float32], float]:
         path = self.cache / f"{self.name}.npz"

@@ -1,8 +1,9 @@
 """All presets on large problems, trained to the end: ``python -m benchmarks.large phenotypes``, or another one.
 
 Each problem is a process of its own, and one file of results: accuracy on test rows, processor time and memory.
-``CHMCNN_TEXTS`` names the folder of the texts: see `benchmarks.text_problems`. The network of an interrupted training
-goes on where it was; its processor time is then only that of the last process.
+``CHMCNN_TEXTS`` names the folder of the texts: see `benchmarks.text_problems`. `benchmarks.encoders` says what
+the encoder needs. The network of an interrupted training goes on where it was; its processor time is then only that of
+the last process.
 """
 
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.svm import LinearSVC
 
+from benchmarks.encoders import encode
 from benchmarks.large_problems import LargeProblem, Proteins, read_all_of_wordnet, read_all_phenotypes
 from benchmarks.measure import RESULTS, peak_mib, run_apart
 from benchmarks.neighbours import create_neighbours
@@ -41,6 +44,7 @@ class Setup:
 
 SETUPS = {
     "phenotypes": Setup(read_all_phenotypes),
+    "phenotypes-encoded": Setup(partial(read_all_phenotypes, encode), linear=False),
     "wordnet": Setup(read_all_of_wordnet, network={"validation_sample": 2000}),
     "proteins": Setup(
         Proteins().draw,

@@ -1,11 +1,13 @@
 """Problems of any size, for `benchmarks.scale`: real texts, and labels of a random hierarchy with features."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -15,6 +17,8 @@ from chmcnn import Hierarchy
 from chmcnn.datasets import Preprocessor
 from chmcnn.datasets.synthetic import random_hierarchy
 
+Encode = Callable[[list[str]], NDArray[np.float32]]
+"""An encoder of texts: what it returns has one row for each."""
 DEPTH = 14
 """Levels of the hierarchy, as in the Gene Ontology."""
 EDGES = 1.4
@@ -55,24 +59,29 @@ def read_all_of_wordnet() -> tuple[LargeProblem, LargeProblem]:
     return _split_texts(read_wordnet(_text_folder()), test=1000)
 
 
-def read_all_phenotypes() -> tuple[LargeProblem, LargeProblem]:
-    """Return 70% of the definitions of phenotypes to train on, and 3,000 others to test on, with all terms."""
-    return _split_texts(read_phenotypes(_text_folder()), test=3000)
+def read_all_phenotypes(encode: Encode | None = None) -> tuple[LargeProblem, LargeProblem]:
+    """Return 70% of the definitions of phenotypes to train on, and 3,000 others to test on, with all terms.
+
+    What ``encode`` returns for the texts are columns beside them.
+    """
+    return _split_texts(read_phenotypes(_text_folder()), test=3000, encode=encode)
 
 
 def _text_folder() -> Path:
     return Path(os.environ.get("CHMCNN_TEXTS", "."))
 
 
-def _split_texts(content: Content, test: int) -> tuple[LargeProblem, LargeProblem]:
+def _split_texts(content: Content, test: int, encode: Encode | None = None) -> tuple[LargeProblem, LargeProblem]:
     texts, label_sets, edges = content
+    table = pd.DataFrame(encode(texts) if encode else None, index=range(len(texts))).add_prefix("encoded")
+    table["text"] = pd.Series(texts, dtype="string")
     hierarchy = Hierarchy.from_edges(edges)
     order = np.random.default_rng(0).permutation(len(texts))
     size = round(0.7 * len(texts))
-    preprocessor = Preprocessor().fit([texts[row] for row in order[:size]])
+    preprocessor = Preprocessor().fit(table.iloc[order[:size]])
     first, second = (
         LargeProblem(
-            preprocessor.transform([texts[row] for row in rows]),
+            preprocessor.transform(table.iloc[rows]),
             hierarchy.encode_sparse([label_sets[row] for row in rows]),
             hierarchy,
         )

@@ -13,6 +13,7 @@ GIB = 1024
 _LARGE = {
     "wordnet": "glosses of nouns, whose classes are the hypernyms of their synset, among all synsets",
     "phenotypes": "definitions of all terms of the human phenotype ontology, whose classes are the terms above",
+    "phenotypes-encoded": "the same with the 384 numbers of all-MiniLM-L6-v2 for each text in columns beside it",
     "proteins": "generated rows in families that share classes and words; most families and classes are rare",
 }
 
