@@ -30,12 +30,13 @@ from benchmarks import text_problems
 from benchmarks.ensembles import Problem
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, describe_machine, load_all, run_once
-from benchmarks.more import Trial
+from benchmarks.more import OF_TEXTS, Trial
 from benchmarks.texts import measure as measure_scores
 from benchmarks.texts import split_for_choice
 from chmcnn import CHMCNNClassifier
 from chmcnn.baselines import KernelRidge, Linear, Neighbours
 from chmcnn.datasets import Preprocessor
+from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._scores import average  # members are trained once for all sets
 
 FOLDER = RESULTS / "encoders"
@@ -63,7 +64,7 @@ MEMBERS: dict[str, Any] = {
     "table linear": Linear,
 }
 """Members by their features: those without a mark have the words of the texts."""
-BEST = ("network", "neighbours", "linear")
+BEST = OF_TEXTS
 SETS: dict[str, tuple[str, ...]] = {
     "`best`: network, neighbours and linear model of words": BEST,
     "network of words": ("network",),
@@ -96,7 +97,7 @@ SETS: dict[str, tuple[str, ...]] = {
 class EncodedTrial(Trial):
     """A text problem and a seed, with the features of the encoder."""
 
-    cache = CACHE
+    cache, members = CACHE, MEMBERS
 
     def __init__(self, name: str, seed: int) -> None:
         whole = text_problems.load(name)
@@ -115,8 +116,8 @@ class EncodedTrial(Trial):
         if member.startswith("encoder"):
             return self.problem._replace(X=self.encoded)
         if member.startswith("table"):
-            table = pd.DataFrame(self.encoded).add_prefix("encoded")
-            return self.problem._replace(X=table.assign(text=self.problem.X))
+            numbers = pd.DataFrame(self.encoded).add_prefix("encoded")
+            return self.problem._replace(X=numbers.assign(text=self.problem.X))
         beside: dict[str, Any] = {
             "network of both": lambda: self.encoded,
             "network of components": self._find_components,
@@ -132,13 +133,11 @@ class EncodedTrial(Trial):
         cells = self.collect(deciding)
         weights = cells.choose_weights()
         scores = average(list(judging), weights)
-        rarity = self.choose_rarity(cells, weights)
-        if len(members) > 1:
-            scores = self.close(rarity.apply(scores))
+        rarity = self.choose_rarity(cells, weights) if len(members) > 1 else Rarity.none(scores.shape[1])
         return {
-            **measure_scores(self.problem.Y[self.judging], scores),
+            **measure_scores(self.problem.Y[self.judging], self.close(rarity.apply(scores))),
             "weights": dict(zip(members, weights.tolist(), strict=True)),
-            "power of rarity": rarity.power if len(members) > 1 else 0.0,
+            "power of rarity": rarity.power,
         }
 
     @cached_property
@@ -167,9 +166,6 @@ class EncodedTrial(Trial):
             np.savez_compressed(path, encoded=encoded, seconds=time.process_time() - start)
         kept = np.load(path)
         return kept["encoded"], float(kept["seconds"])
-
-    def _create(self, member: str) -> Any:  # noqa: ANN401 -- any system
-        return MEMBERS[member](self.problem.hierarchy, evaluated=self.problem.evaluated, random_state=self.seed)
 
 
 def _join(words: sparse.csr_array, columns: NDArray[np.float32]) -> sparse.csr_array:

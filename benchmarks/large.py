@@ -44,7 +44,11 @@ class Setup:
 
 SETUPS = {
     "phenotypes": Setup(read_all_phenotypes),
-    "phenotypes-encoded": Setup(partial(read_all_phenotypes, encode), linear=False),
+    "phenotypes-encoded": Setup(
+        partial(read_all_phenotypes, encode),
+        options={"preprocess": False},  # it was done with the table; a sparse matrix would be scaled again
+        linear=False,
+    ),
     "wordnet": Setup(read_all_of_wordnet, network={"validation_sample": 2000}),
     "proteins": Setup(
         Proteins().draw,
@@ -95,7 +99,7 @@ def train_presets(name: str) -> dict[str, Any]:
     seconds, elapsed, peak = time.process_time() - start, time.perf_counter() - clock, peak_mib()
     transform = ensemble.preprocessor_.transform
     network = ensemble.members_.get("network") or CHMCNNClassifier(  # which had no weight
-        hierarchy, preprocess=False, **setup.network, **options
+        hierarchy, **setup.network, **(options | {"preprocess": False})
     ).fit(transform(train.x), train.y)
     judge.add("default", network.predict_proba(transform(test.x)), sum(of_networks))
     judge.add("best", ensemble.predict_proba(test.x), seconds)

@@ -56,7 +56,7 @@ Scores = NDArray[np.float32]  # (members, rows, classes)
 class Trial:
     """A problem and a seed: its rows, and what each member says of them."""
 
-    cache = CACHE
+    cache, members = CACHE, MEMBERS
 
     def __init__(self, name: str, seed: int, problem: ensembles.Problem | None = None) -> None:
         self.name, self.seed, self.problem = name, seed, problem or ensembles.load(name)
@@ -116,18 +116,18 @@ class Trial:
         return {"deciding": np.concatenate(list(iterate_blocks(deciding))), "judging": judging}
 
     def _score_folds(self, member: str) -> dict[str, Any]:
-        rows = self.learning
+        rows, problem = self.learning, self.find_features(member)
         sizes = [len(part) for part in np.array_split(rows, FOLDS)]
         scores = np.empty((len(rows), len(self.problem.hierarchy)), dtype=np.float32)
         for fold in stratify(self.problem.Y[rows], tuple(sizes), self.seed):
             others = np.setdiff1d(np.arange(len(rows)), fold)
-            model = self._create(member).fit(*self.problem.take(rows[others]))
-            scores[fold] = model.predict_proba(self.problem.take(rows[fold])[0])
+            model = self._create(member).fit(*problem.take(rows[others]))
+            scores[fold] = model.predict_proba(problem.take(rows[fold])[0])
         return {"out of fold": scores}
 
     def _create(self, member: str) -> Any:  # noqa: ANN401 -- any system
         problem = self.problem
-        return MEMBERS[member](problem.hierarchy, evaluated=problem.evaluated, random_state=self.seed)
+        return self.members[member](problem.hierarchy, evaluated=problem.evaluated, random_state=self.seed)
 
     def close(self, scores: NDArray[np.floating]) -> Scores:
         """Return scores made coherent by the maximum over descendants."""

@@ -21,11 +21,13 @@ def main() -> None:
     if len(sys.argv) not in (4, 5):
         sys.exit("usage: python examples/encode.py TABLE.csv COLUMN ENCODED.csv [ENCODER]")
     source, column, target = sys.argv[1:4]
-    table = pd.read_csv(source)
+    table = pd.read_csv(source, dtype=str, keep_default_na=False)  # so that all other cells stay as they are
     if column not in table:
         sys.exit(f"{source} has no column {column!r}, but {', '.join(map(repr, table.columns))}.")
+    if f"{column} 0" in table:
+        sys.exit(f"{source} has a column '{column} 0': it is encoded already.")
     encoder = SentenceTransformer(sys.argv[4] if len(sys.argv) > 4 else ENCODER)
-    numbers = encoder.encode(table[column].fillna("").tolist(), show_progress_bar=True)
+    numbers = encoder.encode(table[column].tolist(), show_progress_bar=True)
     encoded = pd.DataFrame(numbers, index=table.index).add_prefix(f"{column} ")
     table.join(encoded).to_csv(target, index=False)
     print(f"{target}: {len(table)} rows, and {encoded.shape[1]} columns for {column!r}")

@@ -2,16 +2,17 @@
 
 import numpy as np
 import torch
-from benchmarks.encoders import BEST, MEMBERS, SETS, list_rows, pool
+from benchmarks.encoders import BEST, MEMBERS, ROWS, SETS, list_rows, pool
 from benchmarks.texts import SEEDS, split
 
 from chmcnn.ensemble._presets import choose_members
 
 
 def test_no_row_is_a_test_row_of_any_seed() -> None:
-    rows = list_rows(1000)
+    rows = list_rows(20_000)
+    assert len(rows) == ROWS
     for seed in SEEDS:
-        assert not np.isin(rows, split(1000, seed)[1]).any()
+        assert not np.isin(rows, split(20_000, seed)[1]).any()
     assert (np.diff(rows) > 0).all()
 
 

@@ -172,6 +172,15 @@ def test_text_beside_numbers_dates_and_categories() -> None:
     assert_allclose((plain - found.shifts_) / found.scales_, dense, atol=1e-5)
 
 
+def test_numbers_beside_text_are_as_long_as_words_however_many_there_are() -> None:
+    drawn = np.random.default_rng(0).normal(3, 20, (len(SHOP), 50))
+    numbers = pd.DataFrame(drawn, SHOP.index).add_prefix("x").assign(same=7.0, none=np.nan)
+    matrix = Preprocessor().fit_transform(numbers.assign(title=SHOP["title"])).toarray()
+    assert_allclose((matrix[:, :52] ** 2).sum(axis=1).mean(), 1, rtol=1e-5)  # constant columns take nothing away
+    assert_allclose(matrix[:, :50].std(axis=0), 50**-0.5, rtol=1e-5)
+    assert_allclose(Preprocessor().fit_transform(numbers)[:, :50].std(axis=0), 1)
+
+
 def test_a_list_of_texts_is_one_column() -> None:
     found = Preprocessor().fit(TEXTS)
     expected = found.transform(TEXTS).toarray()

@@ -1,6 +1,7 @@
 """The examples run as programs."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -8,11 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from tests.processes import run_program
-
-from chmcnn.datasets import Preprocessor, read_table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*.py"))}
@@ -38,37 +36,52 @@ def test_an_example_whose_workers_import_it_runs_from_a_shell(tmp_path: Path) ->
 class LengthEncoder:
     """In the place of an encoder, whose weights would have to be downloaded."""
 
+    created = 0
+
     def __init__(self, name: str) -> None:
         assert name == "all-MiniLM-L6-v2"
+        LengthEncoder.created += 1
 
     def encode(self, texts: list[str], *, show_progress_bar: bool) -> np.ndarray:
         assert show_progress_bar
         return np.array([[len(text), -len(text)] for text in texts], dtype=np.float32)
 
 
-def encode(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+TABLE = """id,title,code,labels
+007,a red hat of wool,NA,01/02
+008,,1e3,None
+"""
+
+
+def encode(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    (folder / "table.csv").write_text(TABLE)
+    monkeypatch.chdir(folder)
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=LengthEncoder))
-    monkeypatch.setattr(sys, "argv", ["encode.py", *map(str, arguments)])
+    monkeypatch.setattr(sys, "argv", ["encode.py", *arguments])
     runpy.run_path(str(EXAMPLES["encode"]), run_name="__main__")
 
 
 def test_the_numbers_of_an_encoder_are_columns_beside_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = ROOT / "examples" / "data" / "applications.csv", tmp_path / "encoded.csv"
-    encode(monkeypatch, source, "description", target)
-    before, after = pd.read_csv(source), pd.read_csv(target)
-    pd.testing.assert_frame_equal(after[before.columns], before)
-    assert after["description 0"].tolist() == before["description"].str.len().tolist()
-    table = read_table(target, labels="categories", path_separator=">", id_column="package")
-    kinds = Preprocessor().fit(table.X).list_kinds()
-    assert kinds == {"description": "text", **dict.fromkeys(["size", "description 0", "description 1"], "numbers")}
+    encode(tmp_path, monkeypatch, "table.csv", "title", "encoded.csv")
+    expected = ["title 0,title 1", "17.0,-17.0", "0.0,0.0"]
+    lines = [f"{line},{numbers}" for line, numbers in zip(TABLE.splitlines(), expected, strict=True)]
+    assert (tmp_path / "encoded.csv").read_text().replace("-0.0", "0.0").splitlines() == lines
 
 
-def test_a_column_that_is_not_there_is_named_before_anything_is_encoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("table.csv", "name", "encoded.csv"), "table.csv has no column 'name', but 'id', 'title', 'code', 'labels'."),
+        (("table.csv",), "usage"),
+        (("encoded.csv", "title", "again.csv"), "it is encoded already"),
+    ],
+)
+def test_what_cannot_be_encoded_is_told_before_the_encoder_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], reason: str
 ) -> None:
-    source, target = ROOT / "examples" / "data" / "applications.csv", tmp_path / "encoded.csv"
-    with pytest.raises(SystemExit, match="has no column 'title', but 'package', 'description'"):
-        encode(monkeypatch, source, "title", target)
-    with pytest.raises(SystemExit, match="usage"):
-        encode(monkeypatch, source)
-    assert not target.exists()
+    (tmp_path / "encoded.csv").write_text("title,title 0\na,1\n")
+    before = LengthEncoder.created
+    with pytest.raises(SystemExit, match=re.escape(reason)):
+        encode(tmp_path, monkeypatch, *arguments)
+    assert LengthEncoder.created == before
+    assert not (tmp_path / "again.csv").exists()

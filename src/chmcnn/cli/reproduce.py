@@ -172,7 +172,7 @@ def table2(
 ) -> None:
     """Train and test on the 20 data sets, and compare with all published systems.
 
-    The default recipe takes about a tenth of the time of --recipe paper. Each run is stored in a file: repeat the
+    The default recipe takes a small part of the time of --recipe paper. Each run is stored in a file: repeat the
     command to resume.
 
     [bold]Examples[/bold]

@@ -199,17 +199,19 @@ def list_unscaled(columns: Sequence[Column]) -> NDArray[np.int64]:
     return np.flatnonzero(np.array(unscaled)[list_sources(columns)])
 
 
-def balance_with_text(scales: NDArray[np.float64], columns: Sequence[Column]) -> None:
-    """Adapt the scales of the encoded columns of a table to text beside it, in place.
+def choose_scales(deviations: NDArray[np.float64], columns: Sequence[Column]) -> NDArray[np.float64]:
+    """Return what encoded columns are divided by, from their deviations: 0 for a constant one, which is not scaled.
 
-    Numbers together have length 1 in a row on average, as words have: each with deviation 1, the hundreds of numbers of
-    an embedding would outweigh all words. Categories stay 0 and 1.
+    Beside text, the numbers of a row together have a mean square of 1, as its words have: each with deviation 1, the
+    hundreds of numbers of an embedding would outweigh all words. Categories stay 0 and 1.
     """
+    scales = np.where(deviations > 0, deviations, 1.0)
     if has_text(columns):
         are_numbers = np.array([isinstance(column, Numbers | Dates) for column in columns])
         scaled = are_numbers[list_sources(columns)[: len(scales)]]
-        scales[scaled] *= np.sqrt(scaled.sum())
+        scales[scaled] *= np.sqrt(max((deviations[scaled] > 0).sum(), 1))
         scales[~scaled] = 1
+    return scales
 
 
 def create_texts(name: str, counts: TermCounts) -> Texts:

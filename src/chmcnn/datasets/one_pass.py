@@ -14,7 +14,7 @@ from chmcnn.datasets.columns import (
     Dates,
     Numbers,
     Texts,
-    balance_with_text,
+    choose_scales,
     create_texts,
     find_kind,
     has_text,
@@ -27,6 +27,7 @@ from chmcnn.datasets.preprocessing import (
     compute_means,
     fill,
     find_largest,
+    is_constant,
     leave_out_missing,
     measure_lengths,
 )
@@ -87,9 +88,7 @@ class OnePass:
         parts = [self._measure(self._names[position], columns[position]) for position in list_order(columns)]
         preprocessor.means_ = np.concatenate([means for means, _ in parts])
         deviations = np.concatenate([deviations for _, deviations in parts])
-        preprocessor.scales_ = np.where(deviations > 0, deviations, 1.0) if standardise else np.ones(len(deviations))
-        if standardise:
-            balance_with_text(preprocessor.scales_, columns)
+        preprocessor.scales_ = choose_scales(deviations, columns) if standardise else np.ones(len(deviations))
         preprocessor.sparse_ = has_text(columns)
         preprocessor.feature_names_in_ = np.array(self._names, dtype=object)
         return preprocessor
@@ -120,8 +119,7 @@ class OnePass:
         means, variances = np.nan_to_num(scaler.mean_), np.nan_to_num(scaler.var_) * seen / self.rows
         if not np.isfinite(variances).all():
             raise FeatureError(f"The values of {name!r} are too large: their variance overflows.")
-        is_constant = (scaler.scale_ == 1.0) & (scaler.var_ != 1.0)  # up to rounding, as scikit-learn judges it
-        return means, np.where(is_constant, 0.0, np.sqrt(variances))
+        return means, np.where(is_constant(scaler), 0.0, np.sqrt(variances))
 
 
 class SparsePasses:

@@ -17,7 +17,7 @@ from chmcnn.datasets.columns import (
     Column,
     Numbers,
     Texts,
-    balance_with_text,
+    choose_scales,
     encode_numbers,
     has_text,
     learn_column,
@@ -30,6 +30,7 @@ from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.preprocessing import StandardScaler
     from sklearn.utils import Tags
 
     from chmcnn._typing import Features
@@ -52,7 +53,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Running text becomes the TF-IDF of its words, of pairs of words, and of the first and last four letters of longer
     words, and the result is sparse, in single precision: the columns of numbers, dates and categories, then those of
-    each text. Categories and TF-IDF are then not scaled, and all numbers of a row together have length 1 on average, as
+    each text. Categories and TF-IDF are then not scaled, and all numbers of a row together have a mean square of 1, as
     the words of a text have: so the embedding of a text can be columns beside it. A column of strings has text if its
     type is ``"string"``, or if it has three words a cell on average, and too many different texts for categories;
     otherwise it has categories, as a column of type ``"category"`` always has.
@@ -100,9 +101,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if table is not None:
             means.append(compute_means(self, *add_up(table)))
             fill(table, means[0])
-            scales.append(_compute_scales(table) if self.standardise else np.ones(table.shape[1]))
-            if self.standardise:
-                balance_with_text(scales[0], self.columns_)
+            ones = np.ones(table.shape[1])
+            scales.append(choose_scales(_compute_deviations(table), self.columns_) if self.standardise else ones)
         if matrix is not None and has_text(self.columns_):
             means.append(np.zeros(matrix.shape[1]))
             scales.append(np.ones(matrix.shape[1]))
@@ -307,9 +307,15 @@ def measure_lengths(matrix: sparse.csr_array, scales: NDArray[np.float64]) -> ND
     return lengths[lengths > 0]
 
 
-def _compute_scales(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviations of the columns; 1 for a constant column."""
+def _compute_deviations(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviations of the columns; 0 for a constant column."""
     from sklearn.preprocessing import StandardScaler
 
-    scales: NDArray[np.float64] = StandardScaler().fit(matrix).scale_
-    return scales
+    scaler = StandardScaler().fit(matrix)
+    return np.where(is_constant(scaler), 0.0, scaler.scale_)
+
+
+def is_constant(scaler: StandardScaler) -> NDArray[np.bool_]:
+    """Return which columns are constant up to rounding, as scikit-learn judges it."""
+    constant: NDArray[np.bool_] = (scaler.scale_ == 1.0) & (scaler.var_ != 1.0)
+    return constant

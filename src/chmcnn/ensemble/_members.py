@@ -112,9 +112,13 @@ def _run_in_parallel(run: Callable[[Member], None], members: Sequence[Member], j
     lanes = [lane for lane in lanes if lane]
     threads = torch.get_num_threads()
     workers = max(1, min(threads if jobs is None else jobs, len(lanes)))
-    with limit_threads(max(1, threads // workers)), ThreadPoolExecutor(workers) as executor:
-        for lane in [executor.submit(_run_in_turn, run, lane) for lane in lanes]:
-            lane.result()
+    with limit_threads(max(1, threads // workers)):
+        if workers == 1:  # here, where an interrupt ends it at once
+            _run_in_turn(run, [member for lane in lanes for member in lane])
+            return
+        with ThreadPoolExecutor(workers) as executor:
+            for lane in [executor.submit(_run_in_turn, run, lane) for lane in lanes]:
+                lane.result()
 
 
 def _needs_turn(model: HierarchicalClassifier) -> bool:
