@@ -1,4 +1,5 @@
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -21,6 +22,28 @@ def test_scores_are_the_weighted_mean_labels_of_the_nearest_rows(X: np.ndarray |
         expected = (weights @ labels[near] + 0.1 * labels.mean(axis=0)) / (weights.sum() + 0.1)
         np.testing.assert_allclose(found, expected, atol=1e-5)
     assert len(DATA.hierarchy.violations(scores)) == 0
+
+
+def test_columns_that_most_rows_have_are_computed_with_as_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    words = sparse.random_array((len(DATA.train.X), 30), density=0.1, rng=random)
+    X = sparse.hstack([sparse.csr_array(random.normal(size=(len(DATA.train.X), 4))), words], format="csr")
+    model = Neighbours(DATA.hierarchy, preprocess=False, random_state=0).fit(X, DATA.train.Y)
+    parts = model.model_._parts
+    assert parts is not None
+    assert parts.full.tolist() == [0, 1, 2, 3]
+    scores = model.predict_proba(X)
+    monkeypatch.setattr(neighbours, "_FULL", 2)
+    sparsely = Neighbours(DATA.hierarchy, preprocess=False, random_state=0).fit(X, DATA.train.Y)
+    assert sparsely.model_._parts is None
+    np.testing.assert_allclose(sparsely.predict_proba(X), scores, atol=1e-5)
+
+
+def test_similarities_are_computed_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = mock.Mock(side_effect=neighbours.NearestRows.find)
+    monkeypatch.setattr(neighbours.NearestRows, "find", lambda *given: find(*given))
+    Neighbours(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
+    assert find.call_count == 2  # to choose, and with what was chosen
 
 
 def test_a_row_without_entries_has_the_frequencies_of_the_classes() -> None:
