@@ -39,10 +39,10 @@ def test_columns_that_most_rows_have_are_computed_with_as_dense_ones(monkeypatch
     np.testing.assert_allclose(sparsely.predict_proba(X), scores, atol=1e-5)
 
 
-def test_similarities_are_computed_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = mock.Mock(side_effect=neighbours.NearestRows.find)
-    monkeypatch.setattr(neighbours.NearestRows, "find", lambda *given: find(*given))
-    Neighbours(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
+def test_similarities_are_computed_once_for_all_settings() -> None:
+    found = neighbours.NearestRows.find
+    with mock.patch.object(neighbours.NearestRows, "find", autospec=True, side_effect=found) as find:
+        Neighbours(DATA.hierarchy, random_state=0).fit(DATA.train.X, DATA.train.Y)
     assert find.call_count == 2  # to choose, and with what was chosen
 
 
