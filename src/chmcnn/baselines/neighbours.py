@@ -33,7 +33,7 @@ DEFAULT = {"n_neighbours": 30, "power": 2}
 _FULL = 0.5
 """Share of the rows from which a column of sparse features is computed with as a dense one."""
 _CELLS_OF_CHOICE = 1 << 23
-"""Most scores of validation rows that settings are chosen by."""
+"""Most scores of validation rows that settings are chosen by, and most similarities."""
 
 
 class Neighbours(Refitted["NearestRows"]):
@@ -104,8 +104,8 @@ class Neighbours(Refitted["NearestRows"]):
         return NearestRows(directions, labels, frequencies, self.n_neighbours_, self.power_, self.smoothing)
 
     def _choose(self, first: NearestRows, valid: Rows) -> NearestRows:
-        sample = self._draw(valid, _CELLS_OF_CHOICE // len(self.hierarchy_))
         numbers = NUMBERS if self.n_neighbours is None else (self.n_neighbours_,)
+        sample = self._draw(valid, _CELLS_OF_CHOICE // max(len(self.hierarchy_), *numbers))
         powers = POWERS if self.power is None else (self.power_,)
         models = [replace(first, number=number, power=power) for number in numbers for power in powers]
         if len(models) == 1 or not self._has_labels(sample.y):
