@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import threading
+import time
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -15,6 +17,7 @@ from tests import processes
 from tests.cli.inside import run, run_to_file
 
 from chmcnn import CHMCNNClassifier
+from chmcnn.cli import main
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.training import Ranks, TrainingState
 from chmcnn.training._checkpoint import Checkpoint
@@ -180,6 +183,18 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
     whole = json.loads(ok(*arguments, "other", "--json", cwd=tmp_path))
     assert resumed["test"] == whole["test"]
     assert not state.exists()
+
+
+def interrupt_beside_a_thread() -> None:
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    with mock.patch("chmcnn.cli.app", side_effect=SystemExit(130)):
+        main()
+
+
+def test_an_interrupt_does_not_wait_for_members_in_other_threads() -> None:
+    process = processes.start(interrupt_beside_a_thread)
+    process.join(60)
+    assert process.exitcode == 130
 
 
 @pytest.mark.skipif(not os.access("/dev/full", os.W_OK), reason="needs a disk that is full")

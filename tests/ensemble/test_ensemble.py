@@ -84,6 +84,27 @@ def test_members_have_as_many_threads_of_numpy_as_torch_has() -> None:
     assert set(seen) == {1}
 
 
+def test_an_interrupt_arrives_at_a_network_and_waits_for_no_other_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, released, ended = threading.Event(), threading.Event(), list[str]()
+
+    def grow(_model: object, *_rows: object) -> None:
+        begun.set()
+        released.wait(60)
+        ended.append("trees")
+
+    class Interrupted(Frequencies):
+        def _learn(self, train: Any, valid: Any) -> None:
+            begun.wait(60)
+            super()._learn(train, valid)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(TREES), "_learn", grow)
+    with pytest.raises(KeyboardInterrupt):
+        fitted([("trees", TREES), ("network", Interrupted())], n_jobs=2)
+    assert not ended
+    released.set()
+
+
 def test_classifiers_of_scikit_learn_and_systems_of_the_user_are_members() -> None:
     members = [("neighbours", Coherent(KNeighborsClassifier(5))), ("frequencies", Frequencies())]
     model = fitted(members)

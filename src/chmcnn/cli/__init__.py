@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import threading
 from typing import Annotated, NoReturn
 
 import typer
@@ -84,6 +85,8 @@ def main() -> None:
                 err=True,
             )
         _flush()
+        if stop.code == _INTERRUPTED and _has_other_threads():
+            os._exit(_INTERRUPTED)
         raise
     except (ChmcnnError, OSError) as error:
         _fail(_name_options(str(error)))
@@ -95,6 +98,11 @@ def main() -> None:
             f"there is not enough memory{reason and ': '}{reason}. Use a smaller --width or --batch-size, "
             "fewer columns or classes, or --stream for rows that do not fit into memory."
         )
+
+
+def _has_other_threads() -> bool:
+    """Return whether Python would wait for a thread before it ends, as for a member of an ensemble in training."""
+    return any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
 
 
 def _fail(message: str) -> NoReturn:

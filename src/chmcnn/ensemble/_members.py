@@ -113,12 +113,32 @@ def _run_in_parallel(run: Callable[[Member], None], members: Sequence[Member], j
     threads = torch.get_num_threads()
     workers = max(1, min(threads if jobs is None else jobs, len(lanes)))
     with limit_threads(max(1, threads // workers)):
-        if workers == 1:  # here, where an interrupt ends it at once
+        if workers == 1:
             _run_in_turn(run, [member for lane in lanes for member in lane])
-            return
-        with ThreadPoolExecutor(workers) as executor:
-            for lane in [executor.submit(_run_in_turn, run, lane) for lane in lanes]:
-                lane.result()
+        else:
+            _run_lanes(run, lanes, workers)
+
+
+def _run_lanes(run: Callable[[Member], None], lanes: Sequence[Sequence[Member]], workers: int) -> None:
+    """Run the first lane in this thread, where an interrupt ends it at once: networks are there, and take longest.
+
+    After an interrupt nobody waits for the other lanes. They run in other threads, in which nothing can stop them.
+    """
+    executor, wait = ThreadPoolExecutor(workers - 1), True
+    try:
+        others = [(lane, executor.submit(_run_in_turn, run, lane)) for lane in lanes[1:]]
+        _run_in_turn(run, lanes[0])
+        for lane, future in reversed(others):
+            if future.cancel():  # no other thread has begun with it, and this one is free now
+                _run_in_turn(run, lane)
+        for _, future in others:
+            if not future.cancelled():
+                future.result()
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        executor.shutdown(wait=wait, cancel_futures=True)
 
 
 def _needs_turn(model: HierarchicalClassifier) -> bool:
