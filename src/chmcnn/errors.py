@@ -66,6 +66,10 @@ class ModelError(FileError):
     """A model folder or file that cannot be written or read."""
 
 
+class CheckpointError(ChmcnnError):
+    """The state of a training that cannot be read, or that belongs to another training."""
+
+
 class DatasetError(ChmcnnError):
     """A data set that does not exist, or whose parts do not fit together."""
 

@@ -40,7 +40,7 @@ def test_the_file_has_the_usual_rights(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_told_with_the_file_and_the_way_out(tmp_path: Path) -> None:
-    told = "result.txt cannot be written: No space left on device. Free some space, or choose a file in another folder."
+    told = "result.txt cannot be written: No space left on device. Free some space, or choose another place."
     with pytest.raises(ChmcnnError, match=told), atomic(tmp_path / "result.txt") as temporary:
         temporary.write_text("half of it")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -106,7 +106,7 @@ def test_what_a_killed_process_left_is_deleted_and_what_a_running_one_writes_is_
 def test_a_file_that_cannot_be_written_is_told_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(
-        ChmcnnError, match=r"file/new/result\.txt cannot be written: Not a directory\. Choose a file in"
+        ChmcnnError, match=r"file/new/result\.txt cannot be written: Not a directory\. Choose another place"
     ):
         require_writable(tmp_path / "file" / "new" / "result.txt")
     require_writable(tmp_path / "new" / "folder" / "result.txt")

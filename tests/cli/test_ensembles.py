@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
+from chmcnn import CoherentEnsemble
+from chmcnn.baselines import KernelRidge
 from chmcnn.cli._model_output import _list_members
 
 TABLE = ("my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
@@ -34,10 +36,10 @@ def test_a_preset_trains_an_ensemble_with_a_report(best: Path, folder: Path) -> 
 
 @pytest.mark.parametrize(
     ("power", "expected"),
-    [(0.0, "network 0.4, trees 0.6"), (0.15, "network 0.4, trees 0.6; rare classes raised, power 0.15")],
+    [(0.0, "network 0.25, trees 0.75"), (0.15, "network 0.25, trees 0.75; rare classes raised, power 0.15")],
 )
 def test_members_are_listed_with_what_is_done_for_rare_classes(power: float, expected: str) -> None:
-    model: Any = SimpleNamespace(weights_={"network": 0.4, "trees": 0.6}, rarity_=SimpleNamespace(power=power))
+    model: Any = SimpleNamespace(weights_={"network": 0.25, "trees": 0.75}, rarity_=SimpleNamespace(power=power))
     assert _list_members(model) == expected
 
 
@@ -59,6 +61,38 @@ def test_disagreement_is_a_column_of_the_long_form(best: Path, folder: Path) -> 
     assert frame.columns.tolist() == ["name", "class", "score", "disagreement"]
     assert len(frame) == 20
     assert (frame["disagreement"] >= 0).all()
+
+
+def test_one_member_alone_does_not_disagree(folder: Path) -> None:
+    X, y = [[0.0], [1.0], [2.0]] * 5, ["a/b", "a", "c"] * 5
+    CoherentEnsemble(members=[("ridge", KernelRidge())], random_state=0).fit(X, y).save(folder / "alone")
+    done = run("predict", "alone", "new.csv", "--top", "2", "--disagreement", cwd=folder)
+    assert done.returncode == 2
+    assert "this ensemble has one, 'ridge'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("preset", "state"), [("default", "network"), ("fast", "network"), ("fast", "."), ("best", ".")]
+)
+def test_the_state_of_a_training_with_another_preset_is_kept(tmp_path: Path, preset: str, state: str) -> None:
+    (tmp_path / "my.csv").write_text("size,labels\n" + "1,a/c\n2,b\n" * 10)
+    file = tmp_path / ".model.training" / state / "checkpoint.safetensors"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    done = run("train", "my.csv", "--preset", preset, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has the state of an interrupted training with another preset" in done.stderr
+    assert file.exists()
+
+
+def test_the_state_of_another_training_is_no_fault_of_a_member(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("size,labels\n" + "1,a/c\n2,b\n" * 10)
+    file = tmp_path / ".model.training" / "network" / "checkpoint.safetensors"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    done = run("train", "my.csv", "--preset", "best", "--quiet", cwd=tmp_path)
+    assert "is not a complete checkpoint" in done.stderr
+    assert "failed" not in done.stderr
 
 
 def test_an_explanation_has_what_each_member_says(best: Path, folder: Path) -> None:

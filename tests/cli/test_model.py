@@ -3,8 +3,8 @@
 import json
 import os
 import signal
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -17,6 +17,7 @@ from tests import processes
 from tests.cli.inside import run, run_to_file
 
 from chmcnn import CHMCNNClassifier
+from chmcnn._workers import abandon
 from chmcnn.cli import main
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.training import Ranks, TrainingState
@@ -186,7 +187,9 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
 
 
 def interrupt_beside_a_thread() -> None:
-    threading.Thread(target=time.sleep, args=(600,)).start()
+    executor = ThreadPoolExecutor()
+    executor.submit(time.sleep, 600)
+    abandon(executor)
     with mock.patch("chmcnn.cli.app", side_effect=SystemExit(130)):
         main()
 

@@ -39,7 +39,7 @@ def test_numbers_can_be_categories(tmp_path: Path) -> None:
     path = write(tmp_path, "zone,labels\n1,dog\n2a,cat\n")
     assert refused(path, hierarchy=ANIMALS) == (
         ", line 3, column 1: column 'zone': '2a' is not a finite number, but the column seems "
-        "numeric; if it has categories, name it in categorical=."
+        "numeric; correct it, or train with the column in categorical=."
     )
     assert read_table(path, ANIMALS, categorical=["zone"]).X["zone"].tolist() == ["1", "2a"]
     assert "'inf' is not a finite number" in refused(

@@ -145,7 +145,7 @@ def test_too_few_rows_give_equal_weights_and_a_notice(capsys: pytest.CaptureFixt
     model = CoherentEnsemble(DATA.hierarchy, members=MEMBERS, random_state=0, verbose=True)
     model.fit(DATA.train.X[:50], DATA.train.Y[:50])
     assert model.weights_ == {"network": 0.5, "trees": 0.5}
-    assert model.notice_.startswith("There are 10 validation rows, but 30 are needed to choose weights")
+    assert model.notice_.startswith("10 validation rows cannot choose weights, which takes 30")
     assert model.notice_ in capsys.readouterr().err
 
 
@@ -230,6 +230,15 @@ def test_an_explanation_says_which_member_said_what() -> None:
     )
     assert f"(network {(reason.members or {})['network']:.3f}, trees" in str(explanation)
     assert explanation.facts()[0]["disagreement"] == reason.disagreement
+    assert reason.mean == pytest.approx(reason.score)
+    assert f"mean {reason.mean:.3f}, disagreement" in str(explanation)
+
+
+def test_one_member_has_no_mean_and_no_disagreement() -> None:
+    explanation = fitted([("trees", TREES)]).explain(DATA.test.X[:1], threshold=0.0)[0]
+    said = (explanation.reasons[0].members or {})["trees"]
+    assert str(explanation).splitlines()[0].endswith(f"  (trees {said:.3f})")
+    assert "disagreement" not in explanation.facts()[0]
 
 
 def test_a_killed_training_goes_on_with_the_state_of_its_networks(tmp_path: Any) -> None:

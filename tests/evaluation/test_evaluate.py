@@ -102,6 +102,12 @@ def test_a_row_without_classes_is_no_example(model: CHMCNNClassifier) -> None:
     assert {each.verdict for each in examples[0].answers} == {"missed"}
 
 
+def test_few_rows_have_no_interval(model: CHMCNNClassifier) -> None:
+    small = evaluate(model, TEST.X[:9], TEST.Y[:9], "test")
+    assert small.describe_interval() == "not computed: 9 rows"
+    assert not math.isnan(evaluate(model, TEST.X[:10], TEST.Y[:10], "test", repeats=5).auprc.low)
+
+
 def test_a_large_table_has_the_same_figures_but_no_interval(
     model: CHMCNNClassifier, evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,7 +179,7 @@ def _sync(path: Path, flags: int) -> None:
 
 def _write_error(path: Path, error: OSError) -> ChmcnnError:
     solution = "Free some space, or choose" if error.errno == errno.ENOSPC else "Choose"
-    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {solution} a file in another folder.")
+    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {solution} another place.")
 
 
 def _umask() -> int:

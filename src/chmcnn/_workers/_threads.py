@@ -1,13 +1,17 @@
-"""How many threads torch and numpy use."""
+"""How many threads torch and numpy use, and threads that nobody waits for."""
 
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import ThreadPoolExecutor
+
+_abandoned = threading.Event()
 
 
 def count_cores() -> int:
@@ -45,3 +49,14 @@ def limit_threads(number: int | None) -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(before)
+
+
+def abandon(executor: ThreadPoolExecutor) -> None:
+    """Begin nothing more, and do not wait for what has begun: nothing can end it before the process ends."""
+    _abandoned.set()
+    executor.shutdown(wait=False, cancel_futures=True)
+
+
+def has_abandoned() -> bool:
+    """Return whether there may be threads that Python would wait for at its end, and nobody else."""
+    return _abandoned.is_set()

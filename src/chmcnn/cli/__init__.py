@@ -3,14 +3,13 @@
 import os
 import re
 import sys
-import threading
 from typing import Annotated, NoReturn
 
 import typer
 
 from chmcnn import ChmcnnError, __version__
 from chmcnn._wording import make_printable
-from chmcnn._workers import Place, find_place
+from chmcnn._workers import Place, find_place, has_abandoned
 from chmcnn.cli import datasets, reproduce
 from chmcnn.cli._groups import flag
 from chmcnn.cli.compare import compare
@@ -85,7 +84,7 @@ def main() -> None:
                 err=True,
             )
         _flush()
-        if stop.code == _INTERRUPTED and _has_other_threads():
+        if stop.code == _INTERRUPTED and has_abandoned():
             os._exit(_INTERRUPTED)
         raise
     except (ChmcnnError, OSError) as error:
@@ -98,11 +97,6 @@ def main() -> None:
             f"there is not enough memory{reason and ': '}{reason}. Use a smaller --width or --batch-size, "
             "fewer columns or classes, or --stream for rows that do not fit into memory."
         )
-
-
-def _has_other_threads() -> bool:
-    """Return whether Python would wait for a thread before it ends, as for a member of an ensemble in training."""
-    return any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
 
 
 def _fail(message: str) -> NoReturn:

@@ -216,6 +216,10 @@ class AnswerOptions(OptionGroup):
             return ((*found, {}) for found in model.iterate_top(features, ranker))
         if not isinstance(model, CoherentEnsemble):
             raise ChmcnnError("--disagreement is for ensembles: this model has no members that could disagree.")
+        if len(model.members_) == 1:
+            raise ChmcnnError(
+                f"--disagreement is for several members, but this ensemble has one, {next(iter(model.members_))!r}."
+            )
         blocks = model.iterate_disagreement(features, ranker)
         return ((rows, ranked, {"disagreement": values}) for rows, ranked, values in blocks)
 

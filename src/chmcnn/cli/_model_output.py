@@ -13,7 +13,7 @@ import typer
 
 from chmcnn._workers import find_place
 from chmcnn.cli._groups import OptionGroup
-from chmcnn.cli._options import Force, Invocation
+from chmcnn.cli._options import Invocation
 from chmcnn.cli._output import print_evaluation
 from chmcnn.errors import ModelError
 
@@ -32,7 +32,9 @@ class ModelOutput(OptionGroup):
     """The folder of the model that a command trains."""
 
     output: ModelFolder = Path("model")
-    force: Force = False
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite an existing model. An interrupted training goes on.")
+    ] = False
 
     def check(self) -> None:
         """Refuse a folder that must not be overwritten or cannot be written, before any work is done for it."""
@@ -148,7 +150,7 @@ def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, 
 
 
 def _list_members(model: CoherentEnsemble) -> str:
-    weights = ", ".join(f"{name} {weight:.1f}" for name, weight in model.weights_.items())
+    weights = ", ".join(f"{name} {round(weight, 2)}" for name, weight in model.weights_.items())
     return f"{weights}; rare classes raised, power {model.rarity_.power:g}" if model.rarity_.power else weights
 
 

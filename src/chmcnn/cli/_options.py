@@ -53,7 +53,7 @@ DataDir = Annotated[
     typer.Option(envvar="CHMCNN_DATA", help="Folder with the benchmark's files; searched before the user's cache."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output. An interrupted training goes on.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -81,9 +81,9 @@ def compare(
 
     A table of your own is tested on 20 % of its rows, drawn with the seed, or in folds.
 
-    Systems: C-HMCNN, HMCN-F, HMCN-R, HMC-LMLP, Clus-HMC, Clus-Ens, DHN, f+, f+max, g+, h+ (which is f+), h+MCM,
-    KernelRidge, ExtraTrees, Neighbours, Linear, Logistic, hiclass, and module:Class for a class of your own in the
-    working folder or an installed package.
+    Systems: C-HMCNN, HMCN-F, HMCN-R, HMC-LMLP, Clus-HMC, Clus-Ens, DHN, f+, f+max, g+, h+ (which is f+), h+MCM, the
+    ensembles best and fast, KernelRidge, ExtraTrees, Neighbours, Linear, Logistic, hiclass, and module:Class for a
+    class of your own in the working folder or an installed package.
 
     Measures: auprc, auprc_macro, auprc_weighted, fmax, weighted_fmax, smin, hierarchical_precision,
     hierarchical_recall, hierarchical_f, exact_match, hamming, jaccard, r_precision, leaf_accuracy, mistake_severity,

@@ -80,6 +80,7 @@ def train(  # noqa: PLR0913 -- a group of options each
     if rows is None:
         _notify_unseen(parts.train, call)
     state = output.output.with_name(f".{output.output.name}.training")
+    _refuse_other_state(state, settings.get("preset"))
     model = _create_model(
         hierarchy,
         settings,
@@ -122,10 +123,21 @@ def _create_model(
     return CoherentEnsemble(hierarchy, **own, network_settings=network or None, **given)
 
 
+def _refuse_other_state(folder: Path, preset: JSONValue) -> None:
+    """Refuse to train in the place of an interrupted training with another preset: its state would be lost."""
+    own = {"best": folder / "network", "fast": None}.get(str(preset), folder)
+    if any(path.parent != own for path in folder.rglob("checkpoint.safetensors")):
+        raise ChmcnnError(
+            f"{folder} has the state of an interrupted training with another preset. Repeat that command to resume it, "
+            "choose another folder with -o, or delete the state to start again."
+        )
+
+
 def _notify_unseen(table: Table, call: Invocation) -> None:
     unseen = [name for name, seen in zip(table.hierarchy, table.Y.sum(axis=0), strict=True) if not seen]
     if unseen:
-        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn it.")
+        them = "it" if len(unseen) == 1 else "them"
+        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn {them}.")
 
 
 def _shorten(names: list[str]) -> str:

@@ -198,8 +198,8 @@ def _convert_strings(raw: RawTable, column: pd.Series, name: str, *, is_category
         return _to_categories(cells)
     row = int(np.flatnonzero(present & ~is_number)[0])
     raise raw.error(
-        f"{cells.iloc[row]!r} is not a finite number, but the column seems numeric; if it has categories, name it in "
-        "categorical=",
+        f"{cells.iloc[row]!r} is not a finite number, but the column seems numeric; correct it, or train with the "
+        "column in categorical=",
         row,
         name,
     )

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from chmcnn._wording import count
 from chmcnn.ensemble import _files
 from chmcnn.ensemble._checks import Checks
 from chmcnn.ensemble._members import (
@@ -226,7 +227,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         if rows >= LEAST_ROWS:
             return None
         notices.append(
-            f"There are {rows} validation rows, but {LEAST_ROWS} are needed to choose weights: all members have the "
+            f"{count(rows, 'validation row')} cannot choose weights, which takes {LEAST_ROWS}: all members have the "
             "same weight."
         )
         return equal
@@ -335,12 +336,14 @@ class CoherentEnsemble(HierarchicalClassifier):
     def explain(self, X: Features, *, threshold: Threshold | None = None) -> list[Explanation]:
         """Return the predicted part of the hierarchy for each row, with what each member says, and the disagreement.
 
-        ``threshold`` is used instead of the parameter of the model.
+        ``threshold`` is used instead of the parameter of the model. A score is not the mean of the members where rare
+        classes are raised, or where scores are calibrated.
         """
-        explanations = super().explain(X, threshold=threshold)
-        scores, deviation = self.member_scores(X), self.disagreement(X)
+        explanations, said = super().explain(X, threshold=threshold), self.member_scores(X)
+        scores = list(said.values())
+        mean, deviation = average(scores, self._weights), measure_disagreement(scores, self._weights)
         return [
-            explanation.add_members({name: values[row] for name, values in scores.items()}, deviation[row])
+            explanation.add_members({name: each[row] for name, each in said.items()}, mean[row], deviation[row])
             for row, explanation in enumerate(explanations)
         ]
 

@@ -14,8 +14,8 @@ import torch
 from sklearn.base import clone
 
 from chmcnn._io.user_code import describe_error
-from chmcnn._workers import limit_threads
-from chmcnn.errors import ChmcnnError
+from chmcnn._workers import abandon, limit_threads
+from chmcnn.errors import CheckpointError, ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _run_lanes(run: Callable[[Member], None], lanes: Sequence[Sequence[Member]],
 
     After an interrupt nobody waits for the other lanes. They run in other threads, in which nothing can stop them.
     """
-    executor, wait = ThreadPoolExecutor(workers - 1), True
+    executor = ThreadPoolExecutor(workers - 1)
     try:
         others = [(lane, executor.submit(_run_in_turn, run, lane)) for lane in lanes[1:]]
         _run_in_turn(run, lanes[0])
@@ -135,10 +135,12 @@ def _run_lanes(run: Callable[[Member], None], lanes: Sequence[Sequence[Member]],
             if not future.cancelled():
                 future.result()
     except KeyboardInterrupt:
-        wait = False
+        abandon(executor)
         raise
-    finally:
-        executor.shutdown(wait=wait, cancel_futures=True)
+    except BaseException:
+        executor.shutdown(cancel_futures=True)
+        raise
+    executor.shutdown()
 
 
 def _needs_turn(model: HierarchicalClassifier) -> bool:
@@ -150,6 +152,8 @@ def _run_in_turn(run: Callable[[Member], None], members: Sequence[Member]) -> No
     for member in members:
         try:
             run(member)
+        except CheckpointError:
+            raise  # no fault of the member
         except ChmcnnError as error:
             if not member.optional:
                 raise _blame(member, str(error)) from error

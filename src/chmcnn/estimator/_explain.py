@@ -23,7 +23,8 @@ class Reason(NamedTuple):
     score: float
     delegate: str
     members: dict[str, float] | None = None  # scores of the members of an ensemble
-    disagreement: float | None = None  # of the members
+    mean: float | None = None  # of several members, by their weights
+    disagreement: float | None = None  # of several members
 
     def facts(self) -> dict[str, JSONValue]:
         """Return what is known, as JSON values."""
@@ -34,7 +35,9 @@ class Reason(NamedTuple):
         if self.members is None:
             return ""
         said = ", ".join(f"{name} {score:.3f}" for name, score in self.members.items())
-        return f"  ({said}; disagreement {self.disagreement:.3f})"
+        if self.mean is None:
+            return f"  ({said})"
+        return f"  ({said}; mean {self.mean:.3f}, disagreement {self.disagreement:.3f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,21 @@ class Explanation:
         return "\n".join(self._lines()) or "no class reaches its threshold"
 
     def add_members(
-        self, scores: Mapping[str, NDArray[np.floating]], disagreement: NDArray[np.floating]
+        self,
+        scores: Mapping[str, NDArray[np.floating]],
+        mean: NDArray[np.floating],
+        disagreement: NDArray[np.floating],
     ) -> Explanation:
-        """Return the explanation with the scores (classes,) of the members of an ensemble, and their disagreement."""
-        places = [self.hierarchy.index(reason.name) for reason in self.reasons]
+        """Return the explanation with what the members of an ensemble say of each of the classes (classes,).
+
+        One member alone has no mean, and disagrees with nobody.
+        """
+        places, several = [self.hierarchy.index(reason.name) for reason in self.reasons], len(scores) > 1
         reasons = (
             reason._replace(
                 members={name: float(values[at]) for name, values in scores.items()},
-                disagreement=float(disagreement[at]),
+                mean=float(mean[at]) if several else None,
+                disagreement=float(disagreement[at]) if several else None,
             )
             for at, reason in zip(places, self.reasons, strict=True)
         )

@@ -13,7 +13,7 @@ from scipy import sparse
 from chmcnn import metrics
 from chmcnn._io.spool import Spool
 from chmcnn.estimator import check_trust
-from chmcnn.evaluation._evaluation import ClassMetrics, Evaluation, LevelMetrics
+from chmcnn.evaluation._evaluation import LEAST_ROWS, ClassMetrics, Evaluation, LevelMetrics
 from chmcnn.evaluation._examples import choose_examples
 from chmcnn.evaluation._profiles import read_curves
 from chmcnn.evaluation._tally import score_rows
@@ -67,7 +67,7 @@ def evaluate(  # noqa: PLR0913 -- each is a part of the question
         Further measures to report: see `chmcnn.metrics.find_measures`.
     repeats
         Bootstrap resamples; by default 20 to 200, fewer for large tables. A table of more than
-        ``metrics.CELLS_IN_MEMORY`` cells has no interval.
+        ``metrics.CELLS_IN_MEMORY`` cells, or of fewer than 10 rows, has no interval.
     progress
         Show a progress bar of the bootstrap on standard error.
     """
@@ -103,9 +103,9 @@ def _predict(scores: Spool, thresholds: NDArray[np.float64]) -> Iterator[NDArray
 
 
 def _measure_interval(outcome: metrics.Outcome, repeats: int | None, *, progress: bool) -> metrics.Interval:
-    """Return the AU(PRC) with its bootstrap interval; NaN bounds for a table too large to be drawn from."""
+    """Return the AU(PRC) with its bootstrap interval; NaN bounds for a table too large or too small to draw from."""
     measure, cells = partial(metrics.auprc, classes=outcome.classes), math.prod(outcome.Y.shape)
-    if cells > metrics.CELLS_IN_MEMORY:
+    if cells > metrics.CELLS_IN_MEMORY or outcome.Y.shape[0] < LEAST_ROWS:
         return metrics.Interval(measure(outcome.Y, outcome.scores), math.nan, math.nan)
     resamples = repeats or int(np.clip(_CELLS_OF_BOOTSTRAP // cells, 20, 200))
     return metrics.bootstrap(measure, outcome.Y, outcome.scores, repeats=resamples, progress=progress)

@@ -6,12 +6,17 @@ import math
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from chmcnn._wording import count
+
 if TYPE_CHECKING:
     from chmcnn import metrics
     from chmcnn.estimator import Trust
     from chmcnn.evaluation._examples import Example
     from chmcnn.evaluation._profiles import ClassProfiles
     from chmcnn.metrics import Curve
+
+LEAST_ROWS = 10
+"""Rows that have an interval: with fewer, samples of them say little about other rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Evaluation:
     title: str
     rows: int
     classes: int
-    auprc: metrics.Interval  # with NaN bounds for a table too large for the bootstrap
+    auprc: metrics.Interval  # with NaN bounds for a table too large or too small for the bootstrap
     figures: dict[str, float]
     curve: Curve
     levels: dict[int, LevelMetrics]
@@ -66,5 +71,6 @@ class Evaluation:
         """Return the interval of the AU(PRC) in words, also if it was not computed."""
         _, low, high = self.auprc
         if math.isnan(low):
-            return f"not computed: {self.rows * self.classes:,} cells"
+            few = self.rows < LEAST_ROWS
+            return f"not computed: {count(self.rows, 'row') if few else f'{self.rows * self.classes:,} cells'}"
         return f"{low:.3f} to {high:.3f}"

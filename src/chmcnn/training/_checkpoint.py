@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chmcnn._io import strict_json
 from chmcnn._io.files import atomic
-from chmcnn.errors import ChmcnnError
+from chmcnn.errors import CheckpointError
 from chmcnn.training._ranks import ALONE
 from chmcnn.training._sharding import divide_like, is_sharded, whole
 from chmcnn.training._state import Epoch, TrainingState, load_optimizer, optimizer_tensors, select_tensors
@@ -70,7 +70,9 @@ class Checkpoint:
             _load(state, tensors, facts)
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            raise ChmcnnError(f"{self.path} does not fit this training: {reason}. Delete it to start again.") from None
+            raise CheckpointError(
+                f"{self.path} does not fit this training: {reason}. Delete it to start again."
+            ) from None
         return state
 
     def _write(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
@@ -92,7 +94,9 @@ class Checkpoint:
                 tensors = {name: file.get_tensor(name) for name in names}
             facts, fingerprint = strict_json.loads(metadata["facts"]), strict_json.loads(metadata["fingerprint"])
         except (SafetensorError, KeyError, ValueError, OSError) as error:
-            raise ChmcnnError(f"{self.path} is not a complete checkpoint: {error}. Delete it to start again.") from None
+            raise CheckpointError(
+                f"{self.path} is not a complete checkpoint: {error}. Delete it to start again."
+            ) from None
         self._check(fingerprint)
         return tensors, facts
 
@@ -101,15 +105,15 @@ class Checkpoint:
         expected = json.loads(json.dumps(self.fingerprint))
         missing = [name for name in expected if name not in fingerprint]
         if missing:
-            raise ChmcnnError(
+            raise CheckpointError(
                 f"{self.path} was written by another version of chmcnn, which did not record the "
                 f"{' and the '.join(missing)}. Choose another folder, or delete it to start again."
             )
         differing = sorted(name for name in expected if fingerprint[name] != expected[name])
         if differing:
-            raise ChmcnnError(
-                f"{self.path} belongs to a training with other {' and '.join(differing)}. Use the data and options of "
-                "then to resume it, choose another folder, or delete it to start again."
+            raise CheckpointError(
+                f"{self.path} belongs to a training with other {' and '.join(differing)}. Repeat that "
+                "one as it was to resume it, choose another folder, or delete the file to start again."
             )
 
 
