@@ -92,9 +92,9 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _same_random_numbers_every_time() -> None:
-    import torch
+    from chmcnn.training import seed_torch
 
-    torch.manual_seed(0)
+    seed_torch(0)
 
 
 @pytest.fixture(scope="session")
