@@ -6,7 +6,7 @@ import functools
 import gc
 import multiprocessing
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -114,12 +114,12 @@ def one_table_of_operators() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def one_reading_of_revisions() -> Iterator[None]:
     """Let Optuna read the history of its tables once, and not twice for each search."""
-    from optuna.storages._rdb.storage import _VersionManager, alembic_script
+    from optuna.storages._rdb.storage import _VersionManager
 
     read = _VersionManager._create_alembic_script
-    script: list[alembic_script.ScriptDirectory] = []
+    script: list[Any] = []
 
-    def read_once(manager: _VersionManager) -> alembic_script.ScriptDirectory:
+    def read_once(manager: _VersionManager) -> Any:
         if not script:
             script.append(read(manager))
         return script[0]

@@ -11,6 +11,8 @@ from tests.cli.inside import run
 
 from chmcnn.cli._model_output import _list_members
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 TABLE = ("my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 
 

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import torch
-
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._average import WeightAverage
 from chmcnn.training._optimizer import create_optimizer
@@ -18,6 +16,7 @@ from chmcnn.training._sharding import divide_like, is_sharded, shard
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import torch
     from torch import Tensor, nn
 
     from chmcnn.training._ranks import Ranks
