@@ -99,7 +99,7 @@ def _same_random_numbers_every_time() -> None:
 
 @pytest.fixture(scope="session")
 def one_table_of_operators() -> Iterator[None]:
-    """Let torch read its tables of operators once, and not in each export, where this takes most of the time."""
+    """Let torch read its tables of operators once, and not in each export, where this takes much of the time."""
     from torch._export import utils
     from torch.onnx._internal.exporter._registration import ONNXRegistry
 
