@@ -70,8 +70,10 @@ class Watch:
         sys.addaudithook(self._notice)
 
     def _notice(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.is_on:  # first of all: there are many events, also after the last model
+            return
         is_planted = event == "import" and arguments[0] in _PLANTED
-        if self.is_on and (event.startswith(_EVENTS) or is_planted) and not _is_by_numba():
+        if (event.startswith(_EVENTS) or is_planted) and not _is_by_numba():
             self.noticed.append(f"{event} {arguments}")
 
     @contextlib.contextmanager

@@ -6,7 +6,7 @@ import functools
 import gc
 import multiprocessing
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -92,18 +92,39 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _same_random_numbers_every_time() -> None:
-    import torch
+    from chmcnn.training import seed_torch
 
-    torch.manual_seed(0)
+    seed_torch(0)
 
 
 @pytest.fixture(scope="session")
 def one_table_of_operators() -> Iterator[None]:
-    """Let torch read its table of ONNX operators once, and not in each export, where this takes half the time."""
+    """Let torch read its tables of operators once, and not in each export, where this takes much of the time."""
+    from torch._export import utils
     from torch.onnx._internal.exporter._registration import ONNXRegistry
 
     read_once = staticmethod(functools.cache(ONNXRegistry.from_torchlib))
-    with mock.patch.object(ONNXRegistry, "from_torchlib", read_once):
+    with (
+        mock.patch.object(ONNXRegistry, "from_torchlib", read_once),
+        mock.patch.object(utils, "_materialize_cpp_cia_ops", functools.cache(utils._materialize_cpp_cia_ops)),
+    ):
+        yield
+
+
+@pytest.fixture(scope="session")
+def one_reading_of_revisions() -> Iterator[None]:
+    """Let Optuna read the history of its tables once, and not twice for each search."""
+    from optuna.storages._rdb.storage import _VersionManager
+
+    read = _VersionManager._create_alembic_script
+    script: list[Any] = []
+
+    def read_once(manager: _VersionManager) -> Any:
+        if not script:
+            script.append(read(manager))
+        return script[0]
+
+    with mock.patch.object(_VersionManager, "_create_alembic_script", read_once):
         yield
 
 

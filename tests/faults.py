@@ -1,10 +1,11 @@
 """Let system calls that change the disk fail, one after the other: the process ends, or the call has an error.
 
 Python announces most of these calls to audit hooks, whoever makes them. A hook stays for the life of a process, so
-there is one, which does nothing outside of `Disk.failing`.
+there is one, which does nothing outside of `Disk.failing`, and none in processes that let nothing fail.
 """
 
 import errno
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,7 @@ class Disk:
             mock.patch.object(Path, "write_bytes", fail_to_write_bytes),
             mock.patch.object(Path, "write_text", fail_to_write_text),
         ):
+            _listen()
             Disk.current = self
             try:
                 yield
@@ -88,4 +90,6 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         disk.step()
 
 
-sys.addaudithook(_hook)
+@functools.cache
+def _listen() -> None:
+    sys.addaudithook(_hook)

@@ -16,6 +16,7 @@ GUIDES = [
 """All but the one whose programs need processes of their own: tests/docs/test_own_system.py runs it."""
 
 
+@pytest.mark.usefixtures("one_table_of_operators", "one_reading_of_revisions")
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
 def test_a_guide_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # No guide shows the pictures in the page of a training, and it takes a second to render them.

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from tests.cli.inside import run
 
 from chmcnn.baselines import KernelRidge
 from chmcnn.hierarchy import Hierarchy
+
+pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 def test_commands_take_a_model_of_any_system(tmp_path: Path) -> None:

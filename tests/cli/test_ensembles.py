@@ -13,6 +13,8 @@ from chmcnn import CoherentEnsemble
 from chmcnn.baselines import KernelRidge
 from chmcnn.cli._model_output import _list_members
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 TABLE = ("my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 
 

@@ -14,6 +14,8 @@ from tests.cli.inside import run
 from chmcnn import CHMCNNClassifier, ChmcnnError
 from chmcnn.search import SearchPlan
 
+pytestmark = pytest.mark.usefixtures("one_reading_of_revisions")
+
 TABLE = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone", "--quiet")
 SPACE = '{"widths": [[8], [16, 16]], "dropout": [0, 0.5], "learning_rate": {"low": 1e-4, "high": 0.1, "log": true}}'
 FILES = [".locks", "best.json", "search.html", "search.png", "study.db", "trials.csv"]

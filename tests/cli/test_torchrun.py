@@ -14,6 +14,8 @@ from tests.cli.inside import run, run_to_file
 from chmcnn import CHMCNNClassifier
 from chmcnn.training import Epoch, Training
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 TRAIN = (
     *("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name"),
     *("--categorical", "zone", "--test-share", "0.2"),

@@ -30,9 +30,8 @@ def profiles(model: CHMCNNClassifier) -> ClassProfiles:
 
 
 def count_pairs(frequent: Frequent) -> Counter[tuple[int, int]]:
-    return Counter(
-        dict(zip(zip(*(part.tolist() for part in frequent[:2]), strict=True), frequent.counts.tolist(), strict=True))
-    )
+    pairs = zip(frequent[0].tolist(), frequent[1].tolist(), strict=True)
+    return Counter(dict(zip(pairs, frequent.counts.tolist(), strict=True)))
 
 
 def test_confusions_are_missed_and_wrong_classes_of_the_same_row(

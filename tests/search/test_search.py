@@ -24,6 +24,8 @@ from chmcnn.errors import FileError
 from chmcnn.search import SearchPlan, SearchResult
 from chmcnn.search._trials import SearchSpec
 
+pytestmark = pytest.mark.usefixtures("one_reading_of_revisions")
+
 
 def points(result: SearchResult) -> list[str]:
     return sorted(json.dumps(row) for row in result.trials[list(result.searched)].values.tolist())

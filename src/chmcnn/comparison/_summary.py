@@ -165,13 +165,12 @@ def summarise(
     table = _mask_incomplete(to_frame(runs, measures), reasons, figures)
     grouped = table.groupby(["dataset", "system"], sort=False)
     details = grouped[figures].mean().reindex(pd.MultiIndex.from_product([list(sizes), systems])).reset_index()
+
+    def arrange(values: pd.Series) -> pd.DataFrame:
+        return values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
+
     scores = {
-        measure.name: Scores(
-            *(
-                values.unstack().loc[list(sizes), list(systems)]  # noqa: PD010 -- there is nothing to aggregate
-                for values in (grouped[measure.name].mean(), grouped[measure.name].std())
-            )
-        )
+        measure.name: Scores(arrange(grouped[measure.name].mean()), arrange(grouped[measure.name].std()))
         for measure in measures
     }
     main = measures[0]

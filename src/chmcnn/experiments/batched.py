@@ -11,6 +11,7 @@ from torch.func import stack_module_state
 
 from chmcnn._workers import limit_threads
 from chmcnn.nn import MLP
+from chmcnn.training import seed_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +87,7 @@ def train(
 
 def _new(features: int, hidden: int, classes: int, seed: int) -> MLP:
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        seed_torch(seed)
         return MLP(features, classes, widths=(hidden,), dropout=0.0, activation="tanh")
 
 

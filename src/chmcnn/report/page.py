@@ -7,21 +7,28 @@ import os
 import time
 from base64 import b64encode
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import jinja2
     from matplotlib.figure import Figure
 
 
 def render(template: str, *, package: str = "chmcnn.report", **values: object) -> str:
     """Fill in a template of a package; it may include those of `chmcnn.report`, and show the version and the date."""
-    import jinja2
-
     from chmcnn import __version__
 
+    return _find_templates(package).get_template(template).render(**values, version=__version__, date=format_date())
+
+
+@cache
+def _find_templates(package: str) -> jinja2.Environment:
+    """Return the templates of a package, which keep what they are compiled to for the next page."""
+    import jinja2
+
     loader = jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "chmcnn.report"))])
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template(template).render(**values, version=__version__, date=format_date())
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
 
 
 def format_date() -> str:

@@ -17,6 +17,7 @@ from chmcnn.training._rows import (
     predict,
     score_blocks,
 )
+from chmcnn.training._seeding import seed_torch
 from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
@@ -48,6 +49,7 @@ __all__ = [
     "optimizer_tensors",
     "predict",
     "score_blocks",
+    "seed_torch",
     "start",
     "train",
 ]

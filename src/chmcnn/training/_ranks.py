@@ -17,6 +17,7 @@ from torch import Tensor, distributed, nn
 from chmcnn._workers import find_place
 from chmcnn.errors import ChmcnnError
 from chmcnn.nn import SparseMLP
+from chmcnn.training._seeding import seed_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,7 +92,7 @@ class Ranks:
         """Yield batches whose order all processes draw alike; what they draw between them, as dropout, is their own."""
         shared = torch.get_rng_state()
         seed = np.random.SeedSequence([torch.initial_seed(), self.rank]).generate_state(1, np.uint64)[0]
-        torch.manual_seed(int(seed))
+        seed_torch(int(seed))
         own = torch.get_rng_state()
         torch.set_rng_state(shared)
         for batch in batches:

@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import torch
-
 from chmcnn.errors import ChmcnnError
 from chmcnn.training._average import WeightAverage
 from chmcnn.training._optimizer import create_optimizer
 from chmcnn.training._ranks import ALONE
+from chmcnn.training._seeding import seed_torch
 from chmcnn.training._sharding import divide_like, is_sharded, shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import torch
     from torch import Tensor, nn
 
     from chmcnn.training._ranks import Ranks
@@ -78,7 +78,7 @@ def _schedule(settings: Settings, epoch: int) -> float:
 
 def seed_epoch(seed: int, phase: Phase, epoch: int) -> None:
     """Seed torch for an epoch, so that it does not depend on the epochs before it."""
-    torch.manual_seed((seed * 2 + (phase == "refit")) * 1_000_003 + epoch)
+    seed_torch((seed * 2 + (phase == "refit")) * 1_000_003 + epoch)
 
 
 def start(
