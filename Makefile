@@ -7,7 +7,7 @@ DOCS := .venv/.docs
 DIST := .venv/.dist
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 3) + 1)")
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(os.cpu_count(), 4))")
 
 .PHONY: demo test tests browser lint types format docs external-links dist bench fuzz trust audit clean
 
@@ -18,8 +18,8 @@ demo: $(READY)
 test: lint
 	$(MAKE) --no-print-directory --jobs 2 types tests
 
-# One process more than there are cores, as some tests wait for processes of their own, and one thread for each: torch's own
-# threads would get into each other's way. Bytecode is kept, also where the environment says otherwise: each process would
+# One process for each core, as each of them imports everything once more, and one thread for each: torch's own threads would
+# get into each other's way. Bytecode is kept, also where the environment says otherwise: each process would
 # compile all modules anew. Torch's compiler starts no processes of its own.
 tests: $(DEV)
 	OMP_NUM_THREADS=1 TORCHINDUCTOR_COMPILE_THREADS=1 PYTHONDONTWRITEBYTECODE= \

@@ -15,6 +15,7 @@ from chmcnn import CHMCNNClassifier, Hierarchy
 from chmcnn.cli._answers import AnswerOptions
 from chmcnn.datasets import read_features
 from chmcnn.errors import ChmcnnError
+from chmcnn.estimator import Limit
 
 IDS = ("--id-column", "name")
 PREDICT = ("predict", "model", "new.csv", *IDS)
@@ -119,6 +120,14 @@ def test_labels_with_a_limited_risk_are_those_of_the_library(
     expected = model.predict_labels(features, risk=0.2, **arguments)
     found = table(ok(*PREDICT, "--risk", "0.2", *options, cwd=folder)).fillna("")
     assert found["labels"].tolist() == [";".join(sorted(names)) for names in expected]
+
+
+def test_a_limited_risk_says_from_which_score_on_classes_are_answered(folder: Path) -> None:
+    model = CHMCNNClassifier.load(folder / "model")
+    score = model.find_risk_thresholds(Limit(0.2, "deepest"))[0]
+    told = run(*PREDICT, "--risk", "0.2", "--back-off", cwd=folder).stderr
+    assert f"19 held-out rows set the limit: classes are answered from a score of {score:.3f} on." in told
+    assert not run(*PREDICT, "--risk", "0.2", "--quiet", cwd=folder).stderr
 
 
 def test_evaluate_and_explain_take_a_threshold(folder: Path) -> None:

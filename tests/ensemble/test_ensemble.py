@@ -63,6 +63,7 @@ def test_features_are_preprocessed_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_seed_decides_and_the_number_of_jobs_does_not() -> None:
     several = [*MEMBERS, ("other", NETWORK)]
     first, second = (fitted(several, n_jobs=jobs) for jobs in (1, 3))
+    assert fitted([TREES], n_jobs=-1).weights_ == {"ClusEns": 1.0}
     assert first.weights_ == second.weights_
     assert np.array_equal(first.predict_proba(DATA.test.X), second.predict_proba(DATA.test.X))
     networks = [first.members_[name] for name in ("network", "other") if name in first.members_]

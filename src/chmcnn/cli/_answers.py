@@ -152,14 +152,27 @@ class AnswerOptions(OptionGroup):
 
     def predict_labels(self, model: HierarchicalClassifier, features: Features) -> list[set[str]]:
         """Return the label sets of all rows, by a threshold or a risk."""
-        return model.predict_labels(
-            features,
-            most_specific=self.most_specific,
-            risk=self.risk,
-            risk_of=None if self.risk_of is None else self.risk_of.value,
-            back_off=self.back_off,
-            confidence=self.confidence,
-        )
+        return model.predict_labels(features, most_specific=self.most_specific, **self._ask_for_risk())
+
+    def describe_risk(self, model: HierarchicalClassifier) -> str:
+        """Return from which score on the model answers a class so that the risk is kept; nothing without a risk."""
+        from chmcnn._wording import count
+        from chmcnn.estimator import read_limit
+
+        limit = read_limit(**self._ask_for_risk())
+        if limit is None:
+            return ""
+        score = model.find_risk_thresholds(limit)[0]
+        rows = 0 if model.risks_ is None else model.risks_.rows
+        return f"{count(rows, 'held-out row')} set the limit: classes are answered from a score of {score:.3f} on."
+
+    def _ask_for_risk(self) -> dict[str, Any]:
+        return {
+            "risk": self.risk,
+            "risk_of": None if self.risk_of is None else self.risk_of.value,
+            "back_off": self.back_off,
+            "confidence": self.confidence,
+        }
 
     def find_branch(self, hierarchy: Hierarchy) -> list[str]:
         """Return the classes to show, in column order."""

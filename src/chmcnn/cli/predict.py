@@ -110,6 +110,8 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     classifier = _model.load_model(model, loading, answers.threshold)
     answers.find_branch(classifier.hierarchy_)
     features = _model.read_features(classifier, data[0], table, call)
+    if told := answers.describe_risk(classifier):
+        call.notify(told)
     if output.output is None:
         _predictions.write(classifier, features, answers, _output.find_output(), ".json" if call.json else ".csv")
         return

@@ -81,8 +81,8 @@ class CoherentEnsemble(HierarchicalClassifier):
         What to do with a member whose scores contradict the hierarchy: ``"refuse"`` it, or ``"correct"`` its scores by
         the maximum over descendants.
     n_jobs
-        Number of members to train at once, which share the threads of torch; by default one for each thread. Networks
-        take turns.
+        Number of members to train at once, which share the threads of torch; by default, or with -1, one for each
+        thread. Networks take turns.
     validation, threshold, calibration, preprocess, path_separator, evaluated, device, random_state
         See `chmcnn.CHMCNNClassifier`.
     checkpoint
@@ -165,7 +165,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         check("lift_rare", self.lift_rare, BOOLEAN)
         if isinstance(self.weights, str):
             check("weights", self.weights, choice("validation", "equal"))
-        if self.n_jobs is not None:
+        if self.n_jobs not in {None, -1}:
             check("n_jobs", self.n_jobs, ABOVE_ZERO)
         if self.members is not None:
             name_members(self.members)

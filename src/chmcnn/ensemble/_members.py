@@ -111,7 +111,7 @@ def _run_in_parallel(run: Callable[[Member], None], members: Sequence[Member], j
     lanes = [in_turn, *([member] for member in members if member not in in_turn)]
     lanes = [lane for lane in lanes if lane]
     threads = torch.get_num_threads()
-    workers = max(1, min(threads if jobs is None else jobs, len(lanes)))
+    workers = max(1, min(threads if jobs is None or jobs < 0 else jobs, len(lanes)))
     with limit_threads(max(1, threads // workers)):
         if workers == 1:
             _run_in_turn(run, [member for lane in lanes for member in lane])

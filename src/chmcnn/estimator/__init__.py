@@ -1,5 +1,6 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
+from chmcnn.estimator._answering import read_limit
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
@@ -54,6 +55,7 @@ __all__ = [
     "measure_risks",
     "needs_password",
     "read_class_facts",
+    "read_limit",
     "read_system",
     "rebuild_model",
     "save_model",
