@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from chmcnn._version import __version__
 from chmcnn.errors import (
     ArffError,
+    CheckpointError,
     ChmcnnError,
     DatasetError,
     DownloadError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArffError",
     "CHMCNNClassifier",
+    "CheckpointError",
     "ChmcnnError",
     "CoherentEnsemble",
     "DatasetError",

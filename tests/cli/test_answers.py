@@ -126,7 +126,7 @@ def test_a_limited_risk_says_from_which_score_on_classes_are_answered(folder: Pa
     model = CHMCNNClassifier.load(folder / "model")
     score = model.find_risk_thresholds(Limit(0.2, "deepest"))[0]
     told = run(*PREDICT, "--risk", "0.2", "--back-off", cwd=folder).stderr
-    assert f"19 held-out rows set the limit: classes are answered from a score of {score:.3f} on." in told
+    assert f"19 held-out rows set the limit: classes are answered from a score of {score:.3g} on." in told
     assert not run(*PREDICT, "--risk", "0.2", "--quiet", cwd=folder).stderr
 
 

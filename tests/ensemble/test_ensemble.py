@@ -12,10 +12,11 @@ from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting,
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
-from chmcnn._workers import limit_threads
-from chmcnn.baselines import Coherent, KernelRidge, Neighbours
+from chmcnn._workers import has_abandoned, limit_threads
+from chmcnn.baselines import ClusEns, Coherent, KernelRidge, Neighbours
 from chmcnn.datasets import Preprocessor
 from chmcnn.ensemble import CoherentEnsemble
+from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._weights import Cells
 
 
@@ -63,7 +64,6 @@ def test_features_are_preprocessed_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_seed_decides_and_the_number_of_jobs_does_not() -> None:
     several = [*MEMBERS, ("other", NETWORK)]
     first, second = (fitted(several, n_jobs=jobs) for jobs in (1, 3))
-    assert fitted([TREES], n_jobs=-1).weights_ == {"ClusEns": 1.0}
     assert first.weights_ == second.weights_
     assert np.array_equal(first.predict_proba(DATA.test.X), second.predict_proba(DATA.test.X))
     networks = [first.members_[name] for name in ("network", "other") if name in first.members_]
@@ -95,15 +95,42 @@ def test_an_interrupt_arrives_at_a_network_and_waits_for_no_other_member(monkeyp
 
     class Interrupted(Frequencies):
         def _learn(self, train: Any, valid: Any) -> None:
+            assert threading.current_thread() is threading.main_thread()
             begun.wait(60)
             super()._learn(train, valid)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(type(TREES), "_learn", grow)
+    monkeypatch.setattr("chmcnn._workers._threads._abandoned", threading.Event())  # which would end a command
     with pytest.raises(KeyboardInterrupt):
         fitted([("trees", TREES), ("network", Interrupted())], n_jobs=2)
     assert not ended
+    assert has_abandoned()
     released.set()
+
+
+@pytest.mark.parametrize(("jobs", "at_once"), [(2, 2), (-1, 3)])
+def test_several_members_are_trained_at_once_and_all_in_the_end(
+    jobs: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together, trained, learn = threading.Barrier(at_once), set[int](), Neighbours._train
+
+    def watched(self: Neighbours, rows: Any) -> Any:
+        if self.seed_ < at_once and self.seed_ not in trained:
+            together.wait(60)  # which fails if the others do not come
+        trained.add(self.seed_)
+        return learn(self, rows)
+
+    monkeypatch.setattr(Neighbours, "_train", watched)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    model = fitted([(name, Neighbours()) for name in "abcd"], n_jobs=jobs, weights="equal")
+    assert list(model.members_) == list("abcd")
+    assert trained == {0, 1, 2, 3}
+
+
+def test_a_member_that_fails_in_another_thread_is_named() -> None:
+    with pytest.raises(ChmcnnError, match=r"The member 'trees' \(ClusEns\) failed: n_estimators is 0"):
+        fitted([("network", NETWORK), ("trees", ClusEns(n_estimators=0))], n_jobs=2)
 
 
 def test_classifiers_of_scikit_learn_and_systems_of_the_user_are_members() -> None:
@@ -231,8 +258,11 @@ def test_an_explanation_says_which_member_said_what() -> None:
     )
     assert f"(network {(reason.members or {})['network']:.3f}, trees" in str(explanation)
     assert explanation.facts()[0]["disagreement"] == reason.disagreement
-    assert reason.mean == pytest.approx(reason.score)
-    assert f"mean {reason.mean:.3f}, disagreement" in str(explanation)
+    assert f"mean {reason.score:.3f}, disagreement" in str(explanation)
+    model.rarity_ = Rarity(0.5, np.full(len(DATA.hierarchy), 3.0, dtype=np.float32))
+    raised = model.explain(DATA.test.X[:1])[0].reasons[0]
+    assert raised.mean == pytest.approx(reason.score)
+    assert raised.score > reason.score
 
 
 def test_one_member_has_no_mean_and_no_disagreement() -> None:

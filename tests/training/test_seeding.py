@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -11,8 +12,9 @@ def draw() -> list[float]:
 def test_a_seed_gives_the_numbers_that_it_gives_by_torchs_own_function() -> None:
     torch.manual_seed(7)
     expected = draw()
-    seed_torch(7)
-    assert draw() == expected
+    for seed in (7, np.int64(7)):
+        seed_torch(seed)
+        assert draw() == expected
 
 
 def test_devices_are_seeded_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,9 +162,9 @@ class AnswerOptions(OptionGroup):
         limit = read_limit(**self._ask_for_risk())
         if limit is None:
             return ""
-        score = model.find_risk_thresholds(limit)[0]
-        rows = 0 if model.risks_ is None else model.risks_.rows
-        return f"{count(rows, 'held-out row')} set the limit: classes are answered from a score of {score:.3f} on."
+        score, risks = model.find_risk_thresholds(limit)[0], model.risks_
+        rows = f"{count(risks.rows, 'held-out row')} set the limit: " if risks else ""
+        return f"{rows}classes are answered from a score of {score:.3g} on."
 
     def _ask_for_risk(self) -> dict[str, Any]:
         return {

@@ -165,7 +165,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         check("lift_rare", self.lift_rare, BOOLEAN)
         if isinstance(self.weights, str):
             check("weights", self.weights, choice("validation", "equal"))
-        if self.n_jobs not in {None, -1}:
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, int) and self.n_jobs == -1):
             check("n_jobs", self.n_jobs, ABOVE_ZERO)
         if self.members is not None:
             name_members(self.members)

@@ -20,6 +20,7 @@ from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from chmcnn._typing import ScoresLike
     from chmcnn.training import Rows
@@ -120,27 +121,30 @@ def _run_in_parallel(run: Callable[[Member], None], members: Sequence[Member], j
 
 
 def _run_lanes(run: Callable[[Member], None], lanes: Sequence[Sequence[Member]], workers: int) -> None:
-    """Run the first lane in this thread, where an interrupt ends it at once: networks are there, and take longest.
-
-    After an interrupt nobody waits for the other lanes. They run in other threads, in which nothing can stop them.
-    """
+    """Run the lanes in several threads. After an interrupt nobody waits for what the others have begun."""
     executor = ThreadPoolExecutor(workers - 1)
     try:
-        others = [(lane, executor.submit(_run_in_turn, run, lane)) for lane in lanes[1:]]
-        _run_in_turn(run, lanes[0])
-        for lane, future in reversed(others):
-            if future.cancel():  # no other thread has begun with it, and this one is free now
-                _run_in_turn(run, lane)
-        for _, future in others:
-            if not future.cancelled():
-                future.result()
+        try:
+            _share_lanes(run, lanes, executor)
+        except Exception:
+            executor.shutdown(cancel_futures=True)
+            raise
+        executor.shutdown()
     except KeyboardInterrupt:
         abandon(executor)
         raise
-    except BaseException:
-        executor.shutdown(cancel_futures=True)
-        raise
-    executor.shutdown()
+
+
+def _share_lanes(run: Callable[[Member], None], lanes: Sequence[Sequence[Member]], executor: Executor) -> None:
+    """Run the first lane in this thread, where an interrupt ends it at once: networks are there, and take longest."""
+    others = [(lane, executor.submit(_run_in_turn, run, lane)) for lane in lanes[1:]]
+    _run_in_turn(run, lanes[0])
+    for lane, future in reversed(others):
+        if future.cancel():  # no other thread has begun with it, and this one is free now
+            _run_in_turn(run, lane)
+    for _, future in others:
+        if not future.cancelled():
+            future.result()
 
 
 def _needs_turn(model: HierarchicalClassifier) -> bool:
