@@ -85,7 +85,7 @@ def main() -> None:
             )
         _flush()
         if stop.code == _INTERRUPTED and has_abandoned():
-            os._exit(_INTERRUPTED)
+            os._exit(_INTERRUPTED)  # Python would wait for members of an ensemble that are still in training
         raise
     except (ChmcnnError, OSError) as error:
         _fail(_name_options(str(error)))

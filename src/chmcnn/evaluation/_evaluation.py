@@ -71,6 +71,6 @@ class Evaluation:
         """Return the interval of the AU(PRC) in words, also if it was not computed."""
         _, low, high = self.auprc
         if math.isnan(low):
-            few = self.rows < LEAST_ROWS
-            return f"not computed: {count(self.rows, 'row') if few else f'{self.rows * self.classes:,} cells'}"
+            cells = self.rows * self.classes
+            return f"not computed: {count(self.rows, 'row') if self.rows < LEAST_ROWS else count(cells, 'cell')}"
         return f"{low:.3f} to {high:.3f}"
