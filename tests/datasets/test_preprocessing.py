@@ -211,7 +211,7 @@ def test_bad_texts_are_told() -> None:
     for empty in ("", " ", "?!"):
         with pytest.raises(FeatureError, match="The text in column 'title' has no word in any training row; drop"):
             Preprocessor().fit(SHOP.assign(title=pd.array([empty] * 80, dtype="string")))
-    with pytest.raises(FeatureError, match="beyond the range of single precision"):
+    with pytest.raises(FeatureError, match="X has a value in 'price' beyond the range of single precision"):
         Preprocessor(standardise=False).fit_transform(SHOP.assign(price=1e300))
 
 

@@ -132,7 +132,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if not has_text(self.columns_):
             fill(matrix, self.means_)
             return sparse.csr_array(matrix.multiply(1 / self.scales_))
-        return matrix if not size else sparse.hstack([_narrow(table), matrix], format="csr")
+        return matrix if table is None else sparse.hstack([self._narrow(table), matrix], format="csr")
+
+    def _narrow(self, table: NDArray[np.float64]) -> sparse.csr_array:
+        with np.errstate(over="ignore"):
+            narrow = table.astype(np.float32)
+        refuse_too_large(narrow, self.get_feature_names_out())
+        return sparse.csr_array(narrow)
 
     @property
     def categories_(self) -> list[tuple[str, ...] | None]:
@@ -239,12 +245,21 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         )
 
 
-def _narrow(table: NDArray[np.float64] | None) -> sparse.csr_array:
-    with np.errstate(over="ignore"):
-        narrow = np.asarray(table, dtype=np.float32)
-    if not np.isfinite(narrow).all():
-        raise FeatureError("X has values beyond the range of single precision; scale them down.")
-    return sparse.csr_array(narrow)
+def refuse_too_large(narrow: NDArray[np.float32] | sparse.csr_array, names: NDArray[np.object_]) -> None:
+    """Refuse values that are infinite in single precision, by the name of the first column that has one.
+
+    >>> refuse_too_large(np.array([[1, 2], [3, np.inf]], dtype=np.float32), np.array(["length", "weight"]))
+    Traceback (most recent call last):
+    ...
+    chmcnn.errors.FeatureError: X has a value in 'weight' beyond the range of single precision; scale it down.
+    """
+    if isinstance(narrow, sparse.csr_array):
+        columns: NDArray[np.signedinteger] = narrow.indices[~np.isfinite(narrow.data)]
+    else:
+        columns = np.flatnonzero(~np.isfinite(narrow)) % narrow[:1].size
+    if len(columns):
+        place = f" in {names[columns.min()]!r}" if narrow.ndim == 2 else ""
+        raise FeatureError(f"X has a value{place} beyond the range of single precision; scale it down.")
 
 
 def add_up(matrix: NDArray[np.float64] | sparse.csr_array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn import training
+from chmcnn.datasets.preprocessing import refuse_too_large
 from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
@@ -224,11 +225,13 @@ class NeuralClassifier(NetworkBuilder):
     def _preprocess(self, X: Features) -> Matrix:
         """Preprocess features, in single precision."""
         x = super()._preprocess(X)
-        if isinstance(x, sparse.csr_array):
-            return x.astype(np.float32)
-        narrow = x.float()
+        with np.errstate(over="ignore"):
+            narrow = x.astype(np.float32) if isinstance(x, sparse.csr_array) else x.float()
+        if isinstance(narrow, sparse.csr_array):
+            refuse_too_large(narrow, self.preprocessor_.get_feature_names_out())
+            return narrow
         if not torch.isfinite(narrow).all():
-            raise ChmcnnError("X has values beyond the range of single precision; scale them down.")
+            refuse_too_large(narrow.numpy(force=True), self.preprocessor_.get_feature_names_out())
         return narrow.to(self.device_)
 
     def _learn(self, train: Batches, valid: Rows | None) -> ScoresLike | None:
