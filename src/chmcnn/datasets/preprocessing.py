@@ -258,7 +258,7 @@ def refuse_too_large(narrow: NDArray[np.float32] | sparse.csr_array, names: NDAr
     else:
         columns = np.flatnonzero(~np.isfinite(narrow)) % narrow[:1].size
     if len(columns):
-        place = f" in {names[columns.min()]!r}" if narrow.ndim == 2 else ""
+        place = f" in {str(names[columns.min()])!r}" if narrow.ndim == 2 else ""
         raise FeatureError(f"X has a value{place} beyond the range of single precision; scale it down.")
 
 
