@@ -12,7 +12,7 @@ import chmcnn
 def test_torch_is_imported_only_where_it_is_used() -> None:
     code = (
         "import sys, chmcnn.cli, chmcnn.datasets; dir(chmcnn); "
-        "heavy = 'torch scipy matplotlib networkx pandas sklearn requests'; "
+        "heavy = 'numpy torch scipy matplotlib networkx pandas sklearn requests'; "
         "print([name for name in heavy.split() if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -20,7 +20,7 @@ def test_torch_is_imported_only_where_it_is_used() -> None:
 
 
 MODULES = ["baselines", "comparison", "datasets", "evaluation", "experiments", "metrics", "nn", "report", "search"]
-MODULES += ["cluster", "constraint", "ensemble", "significance", "training"]
+MODULES += ["cluster", "constraint", "ensemble", "hierarchy", "significance", "training"]
 
 # A process for each module, which imports the package anew; what this needs is imported once, before they part.
 FRESH = """

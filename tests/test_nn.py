@@ -178,9 +178,9 @@ def test_compile(x: Tensor) -> None:
     assert torch.equal(torch.compile(layer, backend="aot_eager", fullgraph=True)(transposed), layer(transposed))
 
 
-# Inductor compiles several programs in C++ for each level: a hierarchy of few levels takes a fraction of the time. And it
-# compiles its headers once for a process, which takes as long as all the rest: both ways are one test. It need not try
-# out what the processor can: that takes as long again.
+# Inductor compiles several programs in C++ for each level: a hierarchy of few levels takes a fraction of the time. It
+# compiles its headers once for a process, which takes as long as all the rest: both ways are one test. And it need not
+# try out what the processor can, which takes as long again.
 @pytest.mark.skipif(not shutil.which("g++"), reason="inductor needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ignore::FutureWarning:torch")
 def test_compile_to_cpp(x: Tensor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,12 @@ from chmcnn.errors import (
     ScoreError,
     TableError,
 )
-from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from chmcnn.classifier import CHMCNNClassifier
     from chmcnn.ensemble import CoherentEnsemble, load_model
     from chmcnn.estimator import sign_model
+    from chmcnn.hierarchy import Hierarchy
 
 __all__ = [
     "ArffError",
@@ -57,6 +57,7 @@ _MODULES = (
     "ensemble",
     "evaluation",
     "experiments",
+    "hierarchy",
     "metrics",
     "nn",
     "report",
@@ -67,6 +68,7 @@ _MODULES = (
 _NAMES = {
     "CHMCNNClassifier": "classifier",
     "CoherentEnsemble": "ensemble",
+    "Hierarchy": "hierarchy",
     "load_model": "ensemble",
     "sign_model": "estimator",
 }

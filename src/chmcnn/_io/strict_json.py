@@ -7,8 +7,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -63,10 +61,12 @@ def _plain(value: JSONValue) -> JSONValue:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
         return value
+    import numpy as np
+
+    if isinstance(value, np.generic):
+        return _plain(value.item())
     raise ChmcnnError(f"{value!r} cannot be written as JSON; use plain numbers and text.")
