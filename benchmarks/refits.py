@@ -30,15 +30,18 @@ FACTORS = (0.5, 0.75, 1.25, 1.5, 2.0)
 """Epochs of the refit relative to those that the validation rows chose."""
 
 
-def measure(name: str, seed: int) -> dict[str, Any]:
-    """Return the scores of all epochs, on the rows that decide and on those that judge."""
+def measure(name: str, seed: int, longest: float = max(FACTORS), **settings: int) -> dict[str, Any]:
+    """Return the scores of all epochs, on the rows that decide and on those that judge.
+
+    The second training has at most ``longest`` times the best epoch of the first; ``settings`` are those of the first.
+    """
     problem, start = load(name), time.process_time()
     size = problem.Y.shape[0] // 5
     fit, decide, judge = stratify(problem.Y, (problem.Y.shape[0] - 2 * size, size, size), seed)
     options: dict[str, Any] = {"evaluated": problem.evaluated, "random_state": seed, "refit": False}
-    first = CHMCNNClassifier(problem.hierarchy, **options)
+    first = CHMCNNClassifier(problem.hierarchy, **(options | settings))
     first.fit(*problem.take(fit), validation_data=problem.take(decide))
-    epochs = round(max(FACTORS) * first.best_epoch_)
+    epochs = round(longest * first.best_epoch_)
     second = CHMCNNClassifier(problem.hierarchy, epochs=epochs, patience=epochs, **options)
     second.fit(*problem.take(np.concatenate([fit, decide])), validation_data=problem.take(judge))
     return {

@@ -60,6 +60,15 @@ def test_validation_scores_are_of_a_model_without_these_rows(kind: Any, monkeypa
 
 
 @every_member
+def test_without_a_refit_the_first_model_stays(kind: Any, tmp_path: Path) -> None:
+    quick = {"n_estimators": 5} if kind is ExtraTrees else {}
+    model = kind(DATA.hierarchy, random_state=0, refit=False, **quick)
+    model.fit(DATA.train.X, DATA.train.Y, validation_data=(DATA.valid.X, DATA.valid.Y))
+    assert model.score(DATA.valid.X, DATA.valid.Y) == pytest.approx(model.best_score_, abs=1e-6)
+    assert saved(model, tmp_path / "model").refit is False
+
+
+@every_member
 def test_very_many_scores_are_computed_each_time_that_they_are_read(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = fitted(kind, DATA.train.X)
     monkeypatch.setattr("chmcnn.metrics.CELLS_IN_MEMORY", 0)

@@ -11,6 +11,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from chmcnn import ChmcnnError, Hierarchy, metrics
@@ -77,6 +79,19 @@ class Wrong(KNeighborsClassifier):  # type: ignore[misc]  # scikit-learn has no 
 
     def predict_proba(self, X: Any) -> Any:
         return np.zeros((len(X), 3))
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC())])
+def test_a_classifier_of_single_labels_is_told_how_to_be_wrapped(estimator: Any) -> None:
+    with pytest.raises(
+        ChmcnnError, match=r"several labels of a row \(y should be .*\): wrap it in .*OneVsRestClassifier"
+    ):
+        Coherent(estimator, DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
+
+
+def test_other_errors_of_a_classifier_stay_what_they_are() -> None:
+    with pytest.raises(ValueError, match="'n_neighbors' parameter of KNeighborsClassifier must be"):
+        Coherent(KNeighborsClassifier(-1), DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
 
 
 class Silent:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.cli.inside import run
 
-from chmcnn import CoherentEnsemble
+from chmcnn import CoherentEnsemble, load_model
 from chmcnn.baselines import KernelRidge
 from chmcnn.cli._model_output import _list_members
 
@@ -46,8 +46,9 @@ def test_members_are_listed_with_what_is_done_for_rare_classes(power: float, exp
 
 
 def test_the_fast_preset_says_what_was_chosen(folder: Path) -> None:
-    done = run("train", *TABLE, "--preset", "fast", "-o", "fast", "--json", cwd=folder)
+    done = run("train", *TABLE, "--preset", "fast", "--no-refit", "-o", "fast", "--json", cwd=folder)
     result = json.loads(done.stdout)
+    assert load_model(folder / "fast").get_params()["refit"] is False
     assert sum(result["weights"].values()) == pytest.approx(1)
     assert 0 <= result["rarity"] <= 0.5
     assert result["validation AU(PRC)"] > 0.8

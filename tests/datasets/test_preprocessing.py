@@ -122,6 +122,11 @@ def test_bad_columns_are_told() -> None:
         Preprocessor().fit(pd.DataFrame({"a": pd.Categorical([1, "1"])}))
     with pytest.raises(FeatureError, match="The values of 'a' are too large: their mean overflows"):
         Preprocessor().fit(pd.DataFrame({"a": [1e308, 1e308, 1e308]}))
+    with pytest.raises(FeatureError, match="The values of 'b' are too large: their variance overflows; scale them"):
+        Preprocessor().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1e300, 1.0]}))
+    for other in (TABLE.assign(more=1), TABLE[TABLE.columns[::-1]]):
+        with pytest.raises(FeatureError, match=r"Pass X\[list\(model.feature_names_in_\)\]"):
+            Preprocessor().fit(TABLE).transform(other)
     with pytest.raises(FeatureError, match="of categories in fit; pass a DataFrame"):
         Preprocessor().fit(TABLE[["word"]]).transform(np.zeros((1, 1)))
     with pytest.raises(ValueError, match="0 sample"):

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
@@ -11,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
+from chmcnn import CHMCNNClassifier, ChmcnnError, FeatureError, metrics
 from chmcnn._workers import has_abandoned, limit_threads
 from chmcnn.baselines import ClusEns, Coherent, KernelRidge, Neighbours
 from chmcnn.datasets import Preprocessor
@@ -169,6 +170,31 @@ def test_weights_may_be_given_and_a_member_without_weight_is_not_trained() -> No
     assert fitted(weights="equal").weights_ == {"network": 0.5, "trees": 0.5}
 
 
+def test_weights_may_be_given_by_name() -> None:
+    assert fitted(weights={"trees": 0.3, "network": 0.7}).weights_ == {"network": 0.7, "trees": 0.3}
+
+
+@pytest.mark.parametrize("preset", ["best", "fast"])
+def test_without_a_refit_members_stay_as_they_scored_the_validation_rows(preset: Any) -> None:
+    settings = {"epochs": 2, "widths": [8]} if preset == "best" else None
+    options: dict[str, Any] = {"preset": preset, "network_settings": settings, "random_state": 0, "weights": "equal"}
+    valid = DATA.valid.X, DATA.valid.Y
+    model = CoherentEnsemble(DATA.hierarchy, refit=False, **options).fit(DATA.train.X, DATA.train.Y, valid)
+    features = model.preprocessor_.transform(DATA.valid.X)
+    found = {name: member.score(features, DATA.valid.Y) for name, member in model.members_.items()}
+    assert found == pytest.approx(model.validation_scores_, abs=0.002)  # which leave out pairs with hardly any score
+
+
+def test_values_that_single_precision_does_not_have_are_told_by_column() -> None:
+    X = pd.DataFrame(DATA.train.X, columns=list("abcdefgh")).assign(colour=pd.Categorical(["red"] * len(DATA.train)))
+    model = CoherentEnsemble(DATA.hierarchy, preset="fast", random_state=0).fit(X, DATA.train.Y)
+    for large in (X.assign(b=1e300), X.iloc[:1].assign(b=-1e39)):
+        with pytest.raises(FeatureError, match="X has a value in 'b' beyond the range of single precision"):
+            model.predict_proba(large)
+    with pytest.raises(FeatureError, match="The values of 'b' are too large: their variance overflows"):
+        clone(model).fit(X.assign(b=[1e300] + [1.0] * (len(X) - 1)), DATA.train.Y)
+
+
 def test_too_few_rows_give_equal_weights_and_a_notice(capsys: pytest.CaptureFixture[str]) -> None:
     model = CoherentEnsemble(DATA.hierarchy, members=MEMBERS, random_state=0, verbose=True)
     model.fit(DATA.train.X[:50], DATA.train.Y[:50])
@@ -231,11 +257,20 @@ def test_a_member_that_fails_is_named_with_the_reason() -> None:
             {"preset": "fast", "network_settings": {"epochs": 3}},
             "The preset 'fast' has no network: epochs would have no effect",
         ),
+        ({"network_settings": {"epoch": 3}}, "network_settings has 'epoch', .* Did you mean 'epochs'"),
+        ({"network_settings": {"hat": 3}}, "network_settings has 'hat', which is no setting of the network. See"),
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(ChmcnnError, match=reason):
         CoherentEnsemble(DATA.hierarchy, **options).fit(DATA.train.X, DATA.train.Y)
+
+
+def test_settings_of_the_network_have_an_argument_of_their_own() -> None:
+    with pytest.raises(TypeError, match=r"epochs is a setting of the network: pass network_settings={'epochs': ...}"):
+        CoherentEnsemble(epochs=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
+        CoherentEnsemble(epoch=3)
 
 
 def test_disagreement_is_an_uncertainty_of_classes_and_of_rows(model: CoherentEnsemble) -> None:

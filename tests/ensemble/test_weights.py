@@ -1,5 +1,7 @@
 """The weights of the members."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -71,9 +73,10 @@ def test_large_problems_are_judged_by_a_sample_of_rows(monkeypatch: pytest.Monke
     [
         ([0.5, 0.2], r"weights is \[0.5, 0.2\]; expected numbers from 0 to 1 whose sum is 1"),
         ([1.5, -0.5], "expected numbers from 0 to 1"),
+        ({"network": 1.0}, "weights is {'network': 1.0}; expected one number for each of 'network', 'trees'"),
         ([1.0], "weights is .*, but there are 2 members; expected one number for each"),
     ],
 )
-def test_weights_that_are_no_shares_are_refused(weights: list[float], reason: str) -> None:
+def test_weights_that_are_no_shares_are_refused(weights: Any, reason: str) -> None:
     with pytest.raises(ChmcnnError, match=reason):
-        _weights.check_weights(weights, 2)
+        _weights.check_weights(weights, ["network", "trees"])

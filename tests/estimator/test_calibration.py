@@ -100,6 +100,12 @@ def test_a_model_is_calibrated_on_rows_of_ones_own_and_back() -> None:
         model.calibrate(DATA.valid.X, DATA.valid.Y, method="platt")  # type: ignore[arg-type]
 
 
+def test_a_warning_says_that_rows_are_too_few() -> None:
+    model = fitted()
+    with pytest.warns(UserWarning, match="1 row cannot tell probabilities well: calibrate with 30 or more"):
+        model.calibrate(DATA.valid.X[:1], DATA.valid.Y[:1])
+
+
 def test_a_new_training_forgets_the_calibration_and_needs_validation_rows_for_one() -> None:
     model = fitted().calibrate(DATA.valid.X, DATA.valid.Y)
     model.fit(DATA.train.X, DATA.train.Y)

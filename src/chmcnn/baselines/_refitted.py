@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from chmcnn._typing import Features, JSONValue, ScoresLike
     from chmcnn.baselines._arrays import Arrays
+    from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
 _CELLS_AT_ONCE = 1 << 22
@@ -57,6 +58,10 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
     best_score_: float
     _left: tuple[Rows, Rows] | None = None  # training and validation rows that are still to be learned from, together
 
+    def __init__(self, hierarchy: Hierarchy | None = None, *, refit: bool = True, **options: JSONValue) -> None:
+        super().__init__(hierarchy, **options)
+        self.refit = refit
+
     # Implemented by each system
 
     @abstractmethod
@@ -75,13 +80,14 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
         self.notice_ = ""
-        first = self._train(train)
+        self._left, first = None, self._train(train)
         if valid is None:
             self.model_ = first
             return None
-        scores = self._score_rows(self._choose(first, valid), valid)
+        self.model_ = self._choose(first, valid)
+        scores = self._score_rows(self.model_, valid)
         self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
-        self._left = train, valid
+        self._left = (train, valid) if self.refit else None
         return scores
 
     def learn_rest(self) -> None:

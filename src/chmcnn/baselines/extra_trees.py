@@ -48,7 +48,7 @@ class ExtraTrees(Refitted["Forest"]):
     n_jobs
         Number of trees to grow in parallel; -1 is one per core, and None one per thread of torch. The result does not
         depend on it.
-    hierarchy, validation, threshold, preprocess, path_separator, evaluated
+    hierarchy, validation, threshold, preprocess, path_separator, refit, evaluated
         See `chmcnn.CHMCNNClassifier`.
     random_state
         Seed of the splits.

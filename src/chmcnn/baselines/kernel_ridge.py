@@ -47,7 +47,7 @@ class KernelRidge(Refitted["Regression"]):
     ----------
     landmarks
         Most training rows that similarities are computed to. Time grows with their cube.
-    hierarchy, validation, threshold, preprocess, path_separator, evaluated
+    hierarchy, validation, threshold, preprocess, path_separator, refit, evaluated
         See `chmcnn.CHMCNNClassifier`.
     random_state
         Seed of the draws.

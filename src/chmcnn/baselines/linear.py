@@ -61,7 +61,7 @@ class Linear(Refitted["Margins"]):
     n_jobs
         Number of classes to learn in parallel; -1 is one per core, and None one per thread of torch. The result does
         not depend on it.
-    hierarchy, validation, threshold, preprocess, path_separator, evaluated, random_state
+    hierarchy, validation, threshold, preprocess, path_separator, refit, evaluated, random_state
         See `chmcnn.CHMCNNClassifier`.
 
     Attributes

@@ -51,7 +51,7 @@ class Neighbours(Refitted["NearestRows"]):
         Power of the similarities. By default the best of 1, 2 and 4 on the validation rows, or 2 without such rows.
     smoothing
         Weight of the frequencies of the classes; a row that is the same as the new one weighs 1.
-    hierarchy, validation, threshold, preprocess, path_separator, evaluated, random_state
+    hierarchy, validation, threshold, preprocess, path_separator, refit, evaluated, random_state
         See `chmcnn.CHMCNNClassifier`.
 
     Attributes

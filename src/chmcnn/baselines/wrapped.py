@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.errors import ChmcnnError
@@ -30,7 +31,8 @@ class Coherent(HierarchicalClassifier):
     ----------
     estimator
         Any object with ``fit(X, Y)`` for a 0/1 matrix Y, and with ``predict_proba(X)`` or ``decision_function(X)``,
-        which the logistic function maps to scores from 0 to 1.
+        which the logistic function maps to scores from 0 to 1. One that takes a single label for each row, such as
+        ``LogisticRegression``, is wrapped in ``sklearn.multiclass.OneVsRestClassifier`` first.
     hierarchy, threshold, preprocess, evaluated, random_state
         See `CHMCNNClassifier`. If the estimator has a parameter ``random_state`` that is None, it gets the seed.
     validation
@@ -86,8 +88,18 @@ class Coherent(HierarchicalClassifier):
         self.estimator_ = clone(self.estimator, safe=False)
         if "random_state" in getattr(self.estimator_, "get_params", dict)() and self.estimator_.random_state is None:
             self.estimator_.set_params(random_state=self.seed_)
-        if self.learned_.any():
+        if not self.learned_.any():
+            return
+        try:
             self.estimator_.fit(rows.features, rows.y[:, self.learned_].toarray().astype(np.int8))
+        except (TypeError, ValueError) as error:
+            if not is_classifier(self.estimator_) or get_tags(self.estimator_).classifier_tags.multi_label:
+                raise
+            name = type(self.estimator_).__name__
+            raise ChmcnnError(
+                f"{name} cannot be fitted to several labels of a row ({str(error).rstrip('.')}): wrap it in "
+                "sklearn.multiclass.OneVsRestClassifier."
+            ) from error
 
     def _score_rows(self, rows: Rows) -> NDArray[np.floating]:
         import torch

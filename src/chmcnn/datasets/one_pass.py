@@ -118,7 +118,7 @@ class OnePass:
         seen = np.broadcast_to(scaler.n_samples_seen_, scaler.mean_.shape)
         means, variances = np.nan_to_num(scaler.mean_), np.nan_to_num(scaler.var_) * seen / self.rows
         if not np.isfinite(variances).all():
-            raise FeatureError(f"The values of {name!r} are too large: their variance overflows.")
+            raise FeatureError(f"The values of {name!r} are too large: their variance overflows; scale them down.")
         return means, np.where(is_constant(scaler), 0.0, np.sqrt(variances))
 
 

@@ -29,6 +29,8 @@ from chmcnn.datasets.texts import as_column, is_list_of_texts
 from chmcnn.errors import FeatureError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import NDArray
     from sklearn.preprocessing import StandardScaler
     from sklearn.utils import Tags
@@ -102,7 +104,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             means.append(compute_means(self, *add_up(table)))
             fill(table, means[0])
             ones = np.ones(table.shape[1])
-            scales.append(choose_scales(_compute_deviations(table), self.columns_) if self.standardise else ones)
+            scales.append(choose_scales(self._deviations(table), self.columns_) if self.standardise else ones)
         if matrix is not None and has_text(self.columns_):
             means.append(np.zeros(matrix.shape[1]))
             scales.append(np.ones(matrix.shape[1]))
@@ -134,11 +136,18 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return sparse.csr_array(matrix.multiply(1 / self.scales_))
         return matrix if table is None else sparse.hstack([self._narrow(table), matrix], format="csr")
 
+    def _deviations(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the standard deviations of the columns; 0 for a constant column."""
+        from sklearn.preprocessing import StandardScaler
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaler = StandardScaler().fit(table)
+        _refuse_overflow(self, scaler.var_, "variance")
+        return np.where(is_constant(scaler), 0.0, scaler.scale_)
+
     def _narrow(self, table: NDArray[np.float64]) -> sparse.csr_array:
-        with np.errstate(over="ignore"):
-            narrow = table.astype(np.float32)
-        refuse_too_large(narrow, self.get_feature_names_out())
-        return sparse.csr_array(narrow)
+        refuse_too_large(table, self.get_feature_names_out)
+        return sparse.csr_array(table.astype(np.float32))
 
     @property
     def categories_(self) -> list[tuple[str, ...] | None]:
@@ -191,7 +200,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         except FeatureError:
             raise
         except ValueError as error:
-            raise FeatureError(str(error)) from None
+            known = list(getattr(self, "feature_names_in_", ()))
+            may_choose = not first and isinstance(features, pd.DataFrame) and {*known} <= {*features.columns}
+            hint = "Pass X[list(model.feature_names_in_)]." if known and may_choose else ""
+            raise FeatureError(f"{error}{hint}") from None
 
     def _check_and_encode(self, features: Features, *, first: bool) -> _Encoded:
         if is_list_of_texts(features):
@@ -245,21 +257,21 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         )
 
 
-def refuse_too_large(narrow: NDArray[np.float32] | sparse.csr_array, names: NDArray[np.object_]) -> None:
-    """Refuse values that are infinite in single precision, by the name of the first column that has one.
+def refuse_too_large(matrix: NDArray[np.float64] | sparse.csr_array, names: Callable[[], Iterable[str]]) -> None:
+    """Refuse values that single precision does not have, by the name of the first column with one.
 
-    >>> refuse_too_large(np.array([[1, 2], [3, np.inf]], dtype=np.float32), np.array(["length", "weight"]))
+    >>> refuse_too_large(np.array([[1, 2], [3, 1e39]]), lambda: ["length", "weight"])
     Traceback (most recent call last):
     ...
     chmcnn.errors.FeatureError: X has a value in 'weight' beyond the range of single precision; scale it down.
     """
-    if isinstance(narrow, sparse.csr_array):
-        columns: NDArray[np.signedinteger] = narrow.indices[~np.isfinite(narrow.data)]
-    else:
-        columns = np.flatnonzero(~np.isfinite(narrow)) % narrow[:1].size
-    if len(columns):
-        place = f" in {str(names[columns.min()])!r}" if narrow.ndim == 2 else ""
-        raise FeatureError(f"X has a value{place} beyond the range of single precision; scale it down.")
+    values = matrix.data if isinstance(matrix, sparse.csr_array) else matrix
+    wrong = ~(np.abs(values) <= np.finfo(np.float32).max)  # also of NaN
+    if wrong.any():
+        at = int(wrong.argmax())
+        column = matrix.indices[at] if isinstance(matrix, sparse.csr_array) else at % matrix.shape[1]
+        name = list(names())[column]
+        raise FeatureError(f"X has a value in {name!r} beyond the range of single precision; scale it down.")
 
 
 def add_up(matrix: NDArray[np.float64] | sparse.csr_array) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -278,10 +290,15 @@ def compute_means(
 ) -> NDArray[np.float64]:
     """Return the means of the first columns of the result: 0 for one without values."""
     means: NDArray[np.float64] = sums / np.maximum(counts, 1)
-    if not np.isfinite(means).all():
-        name = preprocessor.get_feature_names_out()[int(np.flatnonzero(~np.isfinite(means))[0])]
-        raise FeatureError(f"The values of {name!r} are too large: their mean overflows.")
+    _refuse_overflow(preprocessor, means, "mean")
     return means
+
+
+def _refuse_overflow(preprocessor: Preprocessor, numbers: NDArray[np.float64], what: str) -> None:
+    """Refuse the first of the columns of the result whose number is not finite."""
+    for at in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        name = preprocessor.get_feature_names_out()[at]
+        raise FeatureError(f"The values of {name!r} are too large: their {what} overflows; scale them down.")
 
 
 def leave_out_missing(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -320,14 +337,6 @@ def measure_lengths(matrix: sparse.csr_array, scales: NDArray[np.float64]) -> ND
     """Return the lengths of the rows of a sparse matrix that are not zero, after its columns are scaled."""
     lengths: NDArray[np.float64] = np.sqrt(matrix.multiply(1 / scales).power(2).sum(axis=1))
     return lengths[lengths > 0]
-
-
-def _compute_deviations(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviations of the columns; 0 for a constant column."""
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler().fit(matrix)
-    return np.where(is_constant(scaler), 0.0, scaler.scale_)
 
 
 def is_constant(scaler: StandardScaler) -> NDArray[np.bool_]:

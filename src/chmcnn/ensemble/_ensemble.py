@@ -30,7 +30,7 @@ from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, m
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier, agree_on_seed
-from chmcnn.settings import ABOVE_ZERO, BOOLEAN, ENSEMBLES, check, choice
+from chmcnn.settings import ABOVE_ZERO, BOOLEAN, ENSEMBLES, SETTINGS, check, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,11 +72,15 @@ class CoherentEnsemble(HierarchicalClassifier):
         ``Coherent(classifier)`` for a classifier of scikit-learn. They get hierarchy, mask of classes and seed from the
         ensemble, and preprocessed features; a transformer of a member is applied to these.
     weights
-        ``"validation"`` chooses them, in steps of 0.2 and then 0.1; ``"equal"``; or one number for each member.
+        ``"validation"`` chooses them, in steps of 0.2 and then 0.1; ``"equal"``; or one number for each
+        member, in their order or by name.
     lift_rare
         Whether to raise the scores of rare classes. Without it, scores are the weighted mean itself.
     network_settings
         Settings of the network of the preset, by name, such as ``{"epochs": 50}``.
+    refit
+        Whether to train the members again on training and validation rows, after the weights are chosen. Otherwise
+        networks and the members of the presets stay as the validation rows were scored by them.
     incoherent
         What to do with a member whose scores contradict the hierarchy: ``"refuse"`` it, or ``"correct"`` its scores by
         the maximum over descendants.
@@ -121,6 +125,8 @@ class CoherentEnsemble(HierarchicalClassifier):
     0
     """
 
+    _is_single = True  # as its members may be networks
+
     members_: dict[str, HierarchicalClassifier]
     weights_: dict[str, float]
     rarity_: Rarity
@@ -134,9 +140,10 @@ class CoherentEnsemble(HierarchicalClassifier):
         *,
         preset: Literal["best", "fast"] = "best",
         members: Sequence[MemberLike] | None = None,
-        weights: Literal["validation", "equal"] | Sequence[float] = "validation",
+        weights: Literal["validation", "equal"] | Sequence[float] | Mapping[str, float] = "validation",
         lift_rare: bool = True,
         network_settings: Mapping[str, JSONValue] | None = None,
+        refit: bool = True,
         incoherent: Literal["refuse", "correct"] = "refuse",
         n_jobs: int | None = None,
         device: str = "auto",
@@ -144,12 +151,15 @@ class CoherentEnsemble(HierarchicalClassifier):
         verbose: bool = False,
         **options: JSONValue,
     ) -> None:
+        for name in options.keys() & SETTINGS.keys() - set(HierarchicalClassifier().get_params(deep=False)):
+            raise TypeError(f"{name} is a setting of the network: pass network_settings={{{name!r}: ...}}.")
         super().__init__(hierarchy, **options)
         self.preset = preset
         self.members = members
         self.weights = weights
         self.lift_rare = lift_rare
         self.network_settings = network_settings
+        self.refit = refit
         self.incoherent = incoherent
         self.n_jobs = n_jobs
         self.device = device
@@ -163,6 +173,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         check("preset", self.preset, choice(*ENSEMBLES))
         check("incoherent", self.incoherent, choice("refuse", "correct"))
         check("lift_rare", self.lift_rare, BOOLEAN)
+        check("refit", self.refit, BOOLEAN)
         if isinstance(self.weights, str):
             check("weights", self.weights, choice("validation", "equal"))
         if self.n_jobs is not None and not (isinstance(self.n_jobs, int) and self.n_jobs == -1):
@@ -178,7 +189,9 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
         chosen = self._choose_members(train)
-        given = None if isinstance(self.weights, str) else check_weights(self.weights, len(chosen))
+        given = (
+            None if isinstance(self.weights, str) else check_weights(self.weights, [member.name for member in chosen])
+        )
         if given is not None:
             chosen, given = [chosen[at] for at in np.flatnonzero(given)], given[given > 0]
         members = [prepare(member, self._list_given(number, member, valid)) for number, member in enumerate(chosen)]
@@ -216,6 +229,7 @@ class CoherentEnsemble(HierarchicalClassifier):
             "checkpoint": checkpoint_folder(self.checkpoint, member),
             "verbose": bool(self.verbose),
             **({"validation": 0.0} if valid is None else {}),
+            **({} if self.refit else {"refit": False}),
         }
 
     def _share(self, members: list[Member], valid: Rows | None, notices: list[str]) -> NDArray[np.float64] | None:
@@ -289,7 +303,7 @@ class CoherentEnsemble(HierarchicalClassifier):
         """Take back the members from a model file."""
         self.members_ = _files.rebuild_members(facts["members"], tensors, self.hierarchy_, self.device)
         self.weights_ = {name: float(facts["weights"][name]) for name in self.members_}
-        check_weights(list(self.weights_.values()), len(self.members_))
+        check_weights(self.weights_, list(self.members_))
         self.rarity_ = Rarity.read(facts.get("rarity", 0.0), tensors, len(self.hierarchy_))
         if facts["own members"]:
             self.members = [(name, clone(model)) for name, model in self.members_.items()]
@@ -370,7 +384,7 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def _score_members(self, X: Features) -> list[NDArray[np.float32]]:
         check_is_fitted(self, "members_")
-        x = self.preprocessor_.transform(X)
+        x = self._transform(X)
         scores = [model.predict_proba(x) for model in self.members_.values()]
         if self.incoherent == "refuse":
             return scores

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chmcnn._wording import nearest
 from chmcnn.baselines import ExtraTrees, KernelRidge, Linear, Neighbours
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.ensemble._members import Member
@@ -36,4 +37,13 @@ def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: boo
         return [neighbours] if sparse else [neighbours, ridge]
     linear = Member("linear", Linear(most_products=_MOST_PRODUCTS), optional=True)
     others = [linear] if sparse else [ridge, Member("trees", ExtraTrees())]
-    return [Member("network", CHMCNNClassifier(**network)), neighbours, *others]
+    return [Member("network", _create_network(network)), neighbours, *others]
+
+
+def _create_network(settings: Mapping[str, JSONValue]) -> CHMCNNClassifier:
+    known = CHMCNNClassifier().get_params(deep=False)
+    for name in settings.keys() - known.keys():
+        near = nearest(name, list(known))
+        hint = f" Did you mean {near!r}?" if near else " See chmcnn.CHMCNNClassifier for those that it has."
+        raise ChmcnnError(f"network_settings has {name!r}, which is no setting of the network.{hint}")
+    return CHMCNNClassifier(**settings)

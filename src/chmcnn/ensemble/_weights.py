@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
@@ -29,11 +30,19 @@ _LEAST = 0.003
 """A pair counts if it is a label, or if a member gives it this score: others hardly change the AU(PRC)."""
 
 
-def check_weights(weights: Sequence[float], members: int) -> NDArray[np.float64]:
-    """Return weights of the user as an array; refuse those that are no shares of the members."""
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (members,):
-        raise ChmcnnError(f"weights is {weights!r}, but there are {members} members; expected one number for each.")
+def check_weights(weights: Sequence[float] | Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return weights of the user, in the order of the members or by name, as an array; refuse what are no shares.
+
+    >>> check_weights({"trees": 0.8, "network": 0.2}, ["network", "trees"])
+    array([0.2, 0.8])
+    """
+    if isinstance(weights, Mapping) and weights.keys() != {*names}:
+        raise ChmcnnError(f"weights is {weights!r}; expected one number for each of {', '.join(map(repr, names))}.")
+    values = np.asarray(
+        [weights[name] for name in names] if isinstance(weights, Mapping) else weights, dtype=np.float64
+    )
+    if values.shape != (len(names),):
+        raise ChmcnnError(f"weights is {weights!r}, but there are {len(names)} members; expected one number for each.")
     if not (values >= 0).all() or abs(values.sum() - 1) > 1e-6:
         raise ChmcnnError(f"weights is {weights!r}; expected numbers from 0 to 1 whose sum is 1.")
     return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from chmcnn import metrics
 from chmcnn._sparse import refuse_damaged
+from chmcnn.datasets.preprocessing import refuse_too_large
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, FeatureError, LabelError, ModelError
 from chmcnn.estimator._held_out import HeldOutLearner
@@ -52,6 +53,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
+    _is_single: ClassVar[bool] = False  # whether features become numbers of single precision
     streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
@@ -331,9 +333,16 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         return Rows(self._preprocess(X), labels)
 
     def _preprocess(self, X: Features) -> Matrix:
-        """Preprocess features."""
-        x = self.preprocessor_.transform(X)
+        """Preprocess features, as the rows of a training have them."""
+        x = self._transform(X)
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+
+    def _transform(self, X: Features) -> NDArray[np.float64] | csr_array:
+        """Preprocess features; values beyond single precision are refused by all that may compute in it."""
+        x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
+        if self._is_single:
+            refuse_too_large(x, self.preprocessor_.get_feature_names_out)
+        return x
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Self
 
 import torch
 
+from chmcnn._wording import count
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator._calibration import CalibrationMethod, learn_calibration
 from chmcnn.estimator._predicting import Predictor
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from chmcnn._typing import Features, LabelsLike, ScoresLike
     from chmcnn.estimator._calibration import Calibration
     from chmcnn.training import Rows
+
+
+_FEW_ROWS = 30
+"""With fewer rows, probabilities follow these rows, and say little of others."""
+
+
+def _warn_of_few(rows: int) -> None:
+    if rows < _FEW_ROWS:
+        warnings.warn(
+            f"{count(rows, 'row')} cannot tell probabilities well: calibrate with {_FEW_ROWS} or more.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 class HeldOutLearner(Predictor):
@@ -61,6 +76,7 @@ class HeldOutLearner(Predictor):
         labels = self._to_labels(X, y)
         if method is not None:
             check("calibration", method)
+            _warn_of_few(labels.shape[0])
         learnt = None if method is None else self._learn_calibration(labels, lambda: self._iterate_plain(X), method)
         self.calibration_ = learnt
         return self

@@ -18,7 +18,6 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn import training
-from chmcnn.datasets.preprocessing import refuse_too_large
 from chmcnn.datasets.row_groups import RowGroups
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import _streams
@@ -48,6 +47,8 @@ if TYPE_CHECKING:
 
 class NeuralClassifier(NetworkBuilder):
     """An estimator with a network. A system is a subclass with `_create_loss`."""
+
+    _is_single = True
 
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
     training_state_: training.TrainingState  # set by partial_fit only
@@ -225,14 +226,7 @@ class NeuralClassifier(NetworkBuilder):
     def _preprocess(self, X: Features) -> Matrix:
         """Preprocess features, in single precision."""
         x = super()._preprocess(X)
-        with np.errstate(over="ignore"):
-            narrow = x.astype(np.float32) if isinstance(x, sparse.csr_array) else x.float()
-        if isinstance(narrow, sparse.csr_array):
-            refuse_too_large(narrow, self.preprocessor_.get_feature_names_out())
-            return narrow
-        if not torch.isfinite(narrow).all():
-            refuse_too_large(narrow.numpy(force=True), self.preprocessor_.get_feature_names_out())
-        return narrow.to(self.device_)
+        return x.astype(np.float32) if isinstance(x, sparse.csr_array) else x.float().to(self.device_)
 
     def _learn(self, train: Batches, valid: Rows | None) -> ScoresLike | None:
         labels, build = None, self.build_network

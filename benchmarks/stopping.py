@@ -1,0 +1,95 @@
+"""When the default network should stop: ``python -m benchmarks.stopping``. Existing result files are not repeated.
+
+As `benchmarks.refits`, with a first training that goes on for 30 epochs after its best one, so that other rules can be
+tried on the scores of its epochs: each rule reads those up to some epoch, and chooses one for the second training.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from benchmarks import refits
+from benchmarks.markdown import table
+from benchmarks.measure import RESULTS, load_all, run_once
+
+FOLDER = RESULTS / "stopping"
+DATASETS = (*refits.DATASETS, "cellcycle_GO", "spo_GO", "diatoms")
+SEEDS = (0,)
+PATIENCE, MOST_EPOCHS, LONGEST = 30, 400, 1.4
+Rule = Callable[[list[float]], tuple[int, int]]
+"""Returns how many epochs are trained, and how many of them are chosen."""
+
+
+def _stop(scores: list[float], patience: int = 10, smooth: int = 1, within: float = 0.0) -> tuple[int, int]:
+    """Stop after epochs in which no score is within a share of the best one, and choose the last that is."""
+    half = smooth // 2
+    means = [float(np.mean(scores[max(0, at - half) : at + half + 1])) for at in range(len(scores))]
+    chosen = 0
+    for at, best in enumerate(accumulate(means, max)):
+        if means[at] >= best * (1 - within):
+            chosen = at
+        elif at - chosen >= patience:
+            return at + 1, chosen + 1
+    return len(scores), chosen + 1
+
+
+RULES: dict[str, Rule] = {
+    "default: 10 epochs without a better score": _stop,
+    "at most 200 epochs": lambda scores: _stop(scores[:200]),
+    "20 epochs": partial(_stop, patience=20),
+    "30 epochs": partial(_stop, patience=30),
+    "mean score of 5 epochs": partial(_stop, smooth=5),
+    "mean score of 9 epochs": partial(_stop, smooth=9),
+    "last epoch within 0.2 % of the best": partial(_stop, within=0.002),
+    "last epoch within 0.5 % of the best": partial(_stop, within=0.005),
+}
+
+
+def report() -> str:
+    """Return what other rules than the first gain on the rows that judge, and how many epochs they train."""
+    runs = load_all(FOLDER)
+    if not runs:
+        return ""
+    lines = [
+        {"rule": name, "dataset": run["dataset"], "score": _score(run, chosen), "epochs": trained}
+        for run in runs
+        for name, rule in RULES.items()
+        for trained, chosen in [rule(run["deciding"])]
+    ]
+    means = pd.DataFrame(lines).pivot_table(["score", "epochs"], "dataset", "rule")
+    scores, epochs = means["score"], means["epochs"]
+    first, *others = RULES
+    cells = [[first, *(f"{score:.4f}" for score in (*scores[first], scores[first].mean())), "1.00"]]
+    for rule in others:
+        gains, times = scores[rule] - scores[first], (epochs[rule] / epochs[first]).mean()
+        cells.append([rule, *(f"{gain:+.4f}" for gain in (*gains, gains.mean())), f"{times:.2f}"])
+    note = (
+        f"AU(PRC) on held-out rows, {len(SEEDS)} seed, and for the others the difference to the default. Epochs are "
+        "those of the first training, relative to the default. Run by `python -m benchmarks.stopping`."
+    )
+    return f"{table(['stop after', *scores.index, 'mean', 'epochs'], cells)}\n{note}\n"
+
+
+def _score(run: dict[str, Any], chosen: int) -> float:
+    epochs: list[float] = run["judging"]
+    return epochs[min(chosen, len(epochs)) - 1]
+
+
+def main(names: list[str]) -> None:
+    """Run what has no result file, on all data sets or on those that are named."""
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for seed in SEEDS:
+        for name in names or DATASETS:
+            compute = partial(refits.measure, name, seed, LONGEST, patience=PATIENCE, epochs=MOST_EPOCHS)
+            run_once(FOLDER / f"{name}-{seed}.json", compute, "stopping")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
