@@ -31,7 +31,7 @@ class CHMCNNClassifier(NeuralClassifier):
     output_rank
         Rank of the weights of the last layer: it becomes two, with that many units between them and no activation. For
         very many classes, this takes far less time and memory. By default the rank is full.
-    epochs, batch_size, learning_rate, weight_decay, patience, refit, schedule, averaging
+    epochs, batch_size, learning_rate, weight_decay, patience, patience_growth, refit, schedule, averaging
         See `chmcnn.training.Settings`.
     max_minutes, validation_sample, sharded
         See `chmcnn.training.Settings`.

@@ -154,6 +154,11 @@ SETTINGS: dict[str, Setting] = {
     "precision": Setting(choice("float32", "bfloat16"), "Precision of the network.", default="float32"),
     "preprocess": Setting(BOOLEAN, "Standardise the features.", default=True),
     "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
+    "patience_growth": Setting(
+        _NOT_NEGATIVE,
+        "Share of the best epoch that the patience has at least: a training that is slow to learn has more.",
+        _STOPPING,
+    ),
     "max_minutes": Setting(
         _POSITIVE,
         "Minutes after which the training stops and keeps the best weights so far; no limit if not given.",

@@ -77,6 +77,17 @@ def test_patience_counts_epochs_since_the_last_that_was_as_good(monkeypatch: pyt
     assert [epoch.number for epoch in found.history if epoch.phase == "refit"] == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize(("growth", "last"), [(0.0, 8), (0.5, 8), (0.7, 9)])
+def test_patience_is_at_least_a_share_of_the_best_epoch(
+    monkeypatch: pytest.MonkeyPatch, growth: float, last: int
+) -> None:
+    scores = itertools.chain([0.1, 0.2, 0.3, 0.4, 0.5], itertools.repeat(0.2))
+    monkeypatch.setattr("chmcnn.training._validation.divided_auprc", lambda *_, **__: next(scores))
+    found = run(dataclasses.replace(SETTINGS, epochs=50, patience_growth=growth))
+    assert [epoch.number for epoch in found.history if epoch.phase == "train"] == [*range(1, last + 1)]
+    assert found.best_epoch == 5
+
+
 def test_refit_trains_on_all_rows_for_the_best_number_of_epochs() -> None:
     found = run()
     parts = [DATA.train, DATA.valid]

@@ -27,6 +27,7 @@ WRONG: dict[str, list[Any]] = {
     "precision": ["float16", 1],
     "preprocess": [1, "yes"],
     "patience": [-1, 1.5],
+    "patience_growth": [-0.1, "a"],
     "max_minutes": [0, -1, "10", float("inf")],
     "validation": [1.0, -0.1, "a"],
     "validation_sample": [0, 0.5],

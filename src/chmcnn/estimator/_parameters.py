@@ -54,6 +54,7 @@ class NetworkParameters(HierarchicalClassifier):
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         patience: int | None = None,
+        patience_growth: float | None = None,
         refit: bool | None = None,
         schedule: Literal["constant", "cosine"] | None = None,
         averaging: float | None = None,
@@ -84,6 +85,7 @@ class NetworkParameters(HierarchicalClassifier):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.patience = patience
+        self.patience_growth = patience_growth
         self.refit = refit
         self.schedule = schedule
         self.averaging = averaging

@@ -66,7 +66,7 @@ PRESETS: dict[str, Preset] = {
     "default": Preset(
         (500, 500),
         0.7,
-        Settings(batch_size=64, learning_rate=2e-3, patience=10, averaging=4),
+        Settings(epochs=400, batch_size=64, learning_rate=2e-3, patience=10, patience_growth=0.2, averaging=4),
         scaled=True,
         by_frequency=True,
         # Chosen on validation rows of the problems of benchmarks/texts.py.

@@ -184,7 +184,8 @@ class Training:
     def _patience_is_over(self) -> bool:
         if self.validation.rows is None or self.settings.patience is None or not self.state.best_epoch:
             return False
-        return self.state.epoch - self.state.best_epoch >= self.settings.patience
+        patience = max(self.settings.patience, self.settings.patience_growth * self.state.best_epoch)
+        return self.state.epoch - self.state.best_epoch >= patience
 
 
 def train(  # noqa: PLR0913 -- the parts of a training, by name

@@ -25,6 +25,8 @@ class Settings:
         Learning rate and weight decay of Adam.
     patience
         Number of epochs without a validation score as good as the best before training stops; None trains all epochs.
+    patience_growth
+        The patience is at least this share of the best epoch. 0 leaves it as it is, as the paper does.
     refit
         Whether to train a new network on training and validation data for the best number of epochs, as the paper does.
         Otherwise the weights of the best epoch are kept.
@@ -54,6 +56,7 @@ class Settings:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     patience: int | None = 20
+    patience_growth: float = 0.0
     refit: bool = True
     schedule: Literal["constant", "cosine"] = "constant"
     averaging: float = 0.0
