@@ -133,7 +133,7 @@ def test_features_alone(tmp_path: Path) -> None:
         ),
         (
             "size;labels\n1;dog\n",
-            "The only column is size;labels, read as separated by ','; name another delimiter with delimiter=\"...\".",
+            "The only column is size;labels, read as separated by ','; write it so, or name another delimiter",
         ),
         ("size;length, cm;labels\n1;2,3;dog\n", "The columns are size;length, cm;labels, read as separated by ',';"),
         ("size,labels\n1,dag\n", ", line 2, column 2: column 'labels': Unknown class 'dag'. Did you mean 'dog'?"),

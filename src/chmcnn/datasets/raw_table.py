@@ -70,4 +70,4 @@ class RawTable:
         names = list(self.frame.columns)
         if self.delimiter is None or (len(names) > 1 and not any(mark in name for name in names for mark in _USUAL)):
             return ""
-        return f', read as separated by {self.delimiter!r}; name another delimiter with delimiter="..."'
+        return f', read as separated by {self.delimiter!r}; write it so, or name another delimiter with delimiter="..."'
