@@ -10,7 +10,7 @@ import json
 import numbers
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from chmcnn._io import strict_json
@@ -240,6 +240,14 @@ SETTINGS: dict[str, Setting] = {
 }
 """The settings by name, as the estimator has them."""
 
+_SEARCHED_PRESET = choice("default", "paper")._replace(
+    expected="'default' or 'paper': best and fast are ensembles, which have no settings to search"
+)
+SEARCHED: dict[str, Setting] = SETTINGS | {
+    "preset": replace(SETTINGS["preset"], domain=_SEARCHED_PRESET, help="Recipe for all settings that are not given.")
+}
+"""The settings of a search: those of a training, without the ensembles."""
+
 SEED = Setting(_integer(0), "Seed of everything random.", default=0)
 
 
@@ -259,15 +267,17 @@ def check(name: str, value: JSONValue, domain: Domain | None = None) -> JSONValu
     return plain
 
 
-def check_settings(settings: Mapping[str, JSONValue], path: Path | None = None) -> dict[str, JSONValue]:
+def check_settings(
+    settings: Mapping[str, JSONValue], path: Path | None = None, known: Mapping[str, Setting] = SETTINGS
+) -> dict[str, JSONValue]:
     """Return the settings that are not None; refuse unknown names and wrong values, with the file they came from."""
     for name in settings:
-        if name not in SETTINGS:
-            near = nearest(name, list(SETTINGS))
-            hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(SETTINGS)}"
+        if name not in known:
+            near = nearest(name, list(known))
+            hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(known)}"
             raise FileError(f"unknown setting {name!r}; {hint}", path)
     try:
-        return {name: check(name, value) for name, value in settings.items() if value is not None}
+        return {name: check(name, value, known[name].domain) for name, value in settings.items() if value is not None}
     except ChmcnnError as error:
         raise FileError(str(error), path) from None
 

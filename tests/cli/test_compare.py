@@ -129,6 +129,15 @@ def test_a_result_that_was_changed_is_told(folder: Path, done: tuple[Path, str],
             ("digits", "--systems", "h+", "--option", "f+:epochs=10"),
             "Options are set for 'f+', which is not among the systems: h+.",
         ),
+        (
+            ("digits", "--systems", "best", "--option", "best:network_settings=5"),
+            'network_settings is 5; expected settings by name, such as {"epochs": 50}.',
+        ),
+        (
+            ("digits", "--systems", "best", "--option", "best:epoch=3"),
+            "best has no option 'epoch'. Did you mean 'epochs'?",
+        ),
+        (("digits", "--preset", "fast"), "--preset is 'fast', an ensemble, which is a system of its own: name it in"),
         (("digits", "digits"), "Two data sets are called 'digits'"),
         (("digit",), "digits"),
         (("digits", "--hierarchy", "edges.csv"), "digits is not a file; --hierarchy is only for a table of your own."),
@@ -144,10 +153,26 @@ def test_bad_input_is_told_before_anything_is_run(folder: Path, arguments: tuple
 def test_the_preset_is_for_all_systems_that_have_one() -> None:
     from chmcnn.cli.compare import _system_parameters
 
-    parameters = _system_parameters(("C-HMCNN", "h+"), ["h+:preset=default", "all:schedule=cosine"], "paper")
+    parameters = _system_parameters(("C-HMCNN", "h+"), ["h+:preset=default", "all:schedule=cosine"], "paper", print)
     assert parameters == {
         "C-HMCNN": {"preset": "paper", "schedule": "cosine"},
         "h+": {"preset": "default", "schedule": "cosine"},
+    }
+
+
+def test_options_for_all_reach_the_network_of_an_ensemble_and_others_are_named(folder: Path, tmp_path: Path) -> None:
+    words = ("my.csv", *TABLE, "--systems", "C-HMCNN,best,Neighbours,fast", "--seeds", "1", "--jobs", "1")
+    options = ("--option", "all:epochs=1", "--option", "best:dropout=0.1", "--option", "all:validation=0.3")
+    done = run("compare", *words, *options, "-o", tmp_path / "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    notices = [line for line in done.stderr.splitlines() if "--option" in line]
+    assert notices == ["--option all:epochs does not reach Neighbours, fast: no such parameter."]
+    cells = [json.loads(path.read_text())["cell"] for path in (tmp_path / "out" / "runs").glob("*.json")]
+    assert {cell["system"]: cell["options"] for cell in cells} == {
+        "C-HMCNN": {"epochs": 1, "validation": 0.3},
+        "best": {"network_settings": {"epochs": 1, "dropout": 0.1}, "validation": 0.3},
+        "Neighbours": {"validation": 0.3},
+        "fast": {"validation": 0.3},
     }
 
 

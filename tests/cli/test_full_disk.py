@@ -36,7 +36,8 @@ def test_a_model_is_not_there_in_part(folder: Path, tmp_path: Path, monkeypatch:
     fill_the_disk(monkeypatch, file)
     done = train(folder, tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "chmcnn: mine: cannot be written: No space left on device.\n"
+    told = "mine: cannot be written: No space left on device. Free some space, or choose another place."
+    assert done.stderr == f"chmcnn: {told}\n"
     assert [path.name for path in tmp_path.iterdir()] == [".mine.training"], "what the same command goes on from"
     monkeypatch.undo()
     assert train(folder, tmp_path).returncode == 0

@@ -150,6 +150,28 @@ def test_bad_input_is_told(folder: Path, arguments: tuple[str, ...], told: str) 
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_other_separators_are_told_with_their_options(folder: Path, tmp_path: Path) -> None:
+    rows = (folder / "test.csv").read_text()
+    (tmp_path / "semicolons.csv").write_text(rows.replace(",", ";"))
+    (tmp_path / "blanks.csv").write_text(rows.replace("dog", "dog cat"))
+    for command in ("predict", "evaluate"):
+        done = run(command, folder / "model", "semicolons.csv", cwd=tmp_path)
+        assert "read as separated by ','; write it so, or name another delimiter with --delimiter" in done.stderr
+    done = run("evaluate", folder / "model", "blanks.csv", cwd=tmp_path)
+    assert "but 'dog', 'cat' are classes: to separate them, pass --separator ' '." in done.stderr
+
+
+def test_a_trained_model_advises_no_other_training(folder: Path, tmp_path: Path) -> None:
+    rows = (folder / "test.csv").read_text().splitlines()
+    name, _, *others = rows[2].split(",")
+    (tmp_path / "wrong.csv").write_text("\n".join([*rows[:2], ",".join([name, "big", *others]), *rows[3:], ""]))
+    for command in ("predict", "evaluate"):
+        done = run(command, folder / "model", "wrong.csv", cwd=tmp_path)
+        assert done.returncode == 2
+        told = "'big' is not a finite number, but the column seems numeric; correct it, as the model was trained on"
+        assert f"wrong.csv, line 3, column 2: column 'size': {told} numbers there.\n" in done.stderr
+
+
 def train_interrupted(arguments: tuple[str, ...], cwd: Path, printed: Path) -> None:
     """Train until Ctrl-C, which what a shell runs in the background ignores, and so do tests there, but not this."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -132,6 +132,23 @@ def test_a_search_without_any_result_says_why(folder: Path, tmp_path: Path) -> N
     assert f"Delete {tmp_path / 'search'} to start again." in failed.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (("--preset", "fast"), "--preset is 'fast'"),
+        (("--config", "ensemble.json"), "ensemble.json: preset is 'best'"),
+        (("--space", "ensembles.json"), "ensembles.json: preset is 'best'"),
+    ],
+)
+def test_an_ensemble_is_refused_at_once(tmp_path: Path, options: tuple[str, ...], place: str) -> None:
+    (tmp_path / "ensemble.json").write_text('{"preset": "best"}')
+    (tmp_path / "ensembles.json").write_text('{"preset": ["default", "best"]}')
+    done = run("search", "digits", *options, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{place}; expected 'default' or 'paper': best and fast are ensembles, which have no" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("option", ["--test-share", "--validation-share"])
 def test_the_parts_of_a_known_data_set_are_not_chosen(tmp_path: Path, option: str) -> None:
     done = run("search", "digits", option, "0.1", cwd=tmp_path)

@@ -14,7 +14,7 @@ from tests.results import WHY, summed_up
 from chmcnn import ChmcnnError, significance
 from chmcnn._io.strict_json import dumps
 from chmcnn._workers import InlineExecutor, ProcessExecutor
-from chmcnn.comparison import Execution, Plan, Run, compare, prepare
+from chmcnn.comparison import Execution, Plan, Run, RunSpec, compare, prepare
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 
@@ -43,6 +43,15 @@ def test_it_runs_what_is_not_there_and_nothing_twice(tmp_path: Path) -> None:
     again, fresh = ran(tmp_path, PLAN, Source("mine", DATA))
     assert fresh == [False] * 4
     assert again.facts() == first.facts()
+
+
+def test_settings_of_a_network_reach_that_of_best_and_runs_without_them_keep_their_files() -> None:
+    by_name = Plan(("best",), seeds=1, options={"best": {"epochs": 3, "threshold": 0.3}})
+    in_one = {"network_settings": {"epochs": 3}, "threshold": 0.3}
+    assert list(by_name.specify("mine")) == [RunSpec("mine", "best", in_one)]
+    assert list(Plan(("best",), seeds=1).specify("mine")) == [RunSpec("mine", "best")]
+    with pytest.raises(ChmcnnError, match="fast has no option 'epochs'"):
+        Plan(("fast",), options={"fast": {"epochs": 3}})
 
 
 def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> None:

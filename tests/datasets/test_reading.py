@@ -129,9 +129,15 @@ def test_features_alone(tmp_path: Path) -> None:
         ("size,,labels\n1,2,dog\n", ", line 1: cell 2 of the header is empty; every column needs a name."),
         (
             "size,label\n1,dog\n",
-            "there is no column 'labels'; did you mean 'label'? name your column of labels with labels=\"...\",",
+            "did you mean 'label'? name your column of labels with labels=\"...\". The columns are size, label.",
         ),
+        (
+            "size;labels\n1;dog\n",
+            "The only column is size;labels, read as separated by ','; write it so, or name another delimiter",
+        ),
+        ("size;length, cm;labels\n1;2,3;dog\n", "The columns are size;length, cm;labels, read as separated by ',';"),
         ("size,labels\n1,dag\n", ", line 2, column 2: column 'labels': Unknown class 'dag'. Did you mean 'dog'?"),
+        ("size,labels\n1,dig|dag\n", ", line 2, column 2: column 'labels': Unknown class 'dig|dag'. It is not in the"),
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
@@ -143,6 +149,14 @@ def test_features_alone(tmp_path: Path) -> None:
 def test_bad_files_are_told_with_line_and_column(tmp_path: Path, text: str | bytes, told: str) -> None:
     message = refused(write(tmp_path, text), hierarchy=ANIMALS)
     assert told in message
+
+
+@pytest.mark.parametrize("separator", [",", "|", "@", " "])
+def test_labels_with_another_separator_are_told_with_it(tmp_path: Path, separator: str) -> None:
+    path = write(tmp_path, f'size,labels\n1,"dog{separator}cat"\n')
+    told = f"Unknown class 'dog{separator}cat', but 'dog', 'cat' are classes: to separate them, pass separator="
+    assert f"{told}{separator!r}." in refused(path, hierarchy=ANIMALS)
+    assert read_table(path, ANIMALS, separator=separator).Y.sum() == len(ANIMALS)
 
 
 def test_bad_options_are_told(tmp_path: Path) -> None:

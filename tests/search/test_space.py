@@ -39,6 +39,7 @@ def test_the_space_of_the_paper_has_576_settings() -> None:
         ),
         ({"validation": [0.1, 0.2]}, "validation has 2 values; use one: it decides on which rows"),
         ({"threshold": {"low": 0.1, "high": 0.9}}, "threshold has a range; use a list with one value"),
+        ({"preset": ["paper", "fast"]}, "preset is 'fast'; expected 'default' or 'paper': best and fast are ensembles"),
     ],
 )
 def test_a_space_that_cannot_be_searched_is_told(space: dict[str, Any], told: str) -> None:
@@ -54,6 +55,8 @@ def test_a_plan_that_cannot_be_searched_is_refused() -> None:
         SearchPlan(fine, "grid")
     with pytest.raises(ChmcnnError, match="epochs is both in the space and in the settings of all trials"):
         SearchPlan({"epochs": [1, 2]}, settings={"epochs": 3})
+    with pytest.raises(ChmcnnError, match="preset is 'best'; expected 'default' or 'paper': best and fast are ens"):
+        SearchPlan(settings={"preset": "best"})
     with pytest.raises(ChmcnnError, match="sampler is 'random'; expected 'tpe' or 'grid'"):
         SearchPlan(sampler=untyped("random"))
     with pytest.raises(ChmcnnError, match="trials is 0; expected 1 or more"):

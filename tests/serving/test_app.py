@@ -177,6 +177,13 @@ def test_a_wrong_body_is_told(address: str, body: bytes, kind: str, status: int,
     assert (response.status_code, response.json()["detail"][: len(told)]) == (status, told)
 
 
+def test_a_wrong_cell_is_told_without_advice_to_train(address: str) -> None:
+    body, headers = b"size,zone,day,note\nx,1,2026-01-01,a\n1,1,2026-01-01,a\n", {"Content-Type": "text/csv"}
+    told = requests.post(f"{address}/predict", data=body, headers=headers, timeout=300).json()["detail"]
+    assert told.startswith("rows.csv, line 2, column 1: column 'size': 'x' is not a finite number")
+    assert told.endswith("; correct it, as the model was trained on numbers there.")
+
+
 def test_a_body_without_a_length_is_stopped_at_the_limit(address: str) -> None:
     response = requests.post(f"{address}/predict", data=(b"x" * 1000 for _ in range(20)), timeout=300)
     assert response.status_code == 413

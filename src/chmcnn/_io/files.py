@@ -177,9 +177,18 @@ def _sync(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-def _write_error(path: Path, error: OSError) -> ChmcnnError:
+def describe_write_error(error: OSError) -> str:
+    """Return why something cannot be written, and what to do.
+
+    >>> describe_write_error(OSError(errno.ENOSPC, "No space left on device"))
+    'cannot be written: No space left on device. Free some space, or choose another place.'
+    """
     solution = "Free some space, or choose" if error.errno == errno.ENOSPC else "Choose"
-    return ChmcnnError(f"{path} cannot be written: {error.strerror or error}. {solution} another place.")
+    return f"cannot be written: {error.strerror or error}. {solution} another place."
+
+
+def _write_error(path: Path, error: OSError) -> ChmcnnError:
+    return ChmcnnError(f"{path} {describe_write_error(error)}")
 
 
 def _umask() -> int:

@@ -30,7 +30,7 @@ _OUT_OF_MEMORY = re.compile("MemoryError|OutOfMemory|(can't|cannot) allocate mem
 """What Python, numpy, Arrow and torch raise if the memory is too small."""
 
 _ARGUMENT = re.compile(
-    r"\b(id_column|categorical|text|labels|path_separator|delimiter|hierarchy|label_file|verify_key)=(?=(['\"\w])?)"
+    r"\b(id_column|categorical|text|labels|separator|path_separator|delimiter|hierarchy|label_file|verify_key)=(?=(['\"\w])?)"
 )
 """Arguments in messages that are options of commands."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from chmcnn.cli._data import is_file, load
 from chmcnn.cli._options import Invocation, LoadingOptions
 from chmcnn.cli._table import TableOptions
-from chmcnn.errors import ChmcnnError, DatasetError, TableError
+from chmcnn.errors import ChmcnnError, DatasetError, FileError, TableError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -66,7 +66,7 @@ def fit_features(
         )
     except TableError as error:
         if not _lacks(error, remembered):
-            raise
+            raise _explain(error, model) from None
         raise DatasetError(
             f"{name} has no column {remembered!r}, which had the names of the rows in training; name another with "
             "--id-column, or use --id-column '' to number the rows."
@@ -105,7 +105,7 @@ def read_labelled(
         table = read(replace(options, id_column=remembered or options.id_column))
     except TableError as error:
         if not _lacks(error, remembered):
-            raise
+            raise _explain(error, model) from None
         table = read(options)  # measures need no names
     return table.X, table.Y
 
@@ -115,10 +115,21 @@ def _lacks(error: TableError, column: str | None) -> bool:
     return column is not None and error.problem.startswith(f"there is no column {column!r}")
 
 
+def _explain(error: TableError, model: HierarchicalClassifier) -> FileError:
+    from chmcnn.datasets.feature_columns import explain_to_trained
+
+    return explain_to_trained(error, _list_kinds(model))
+
+
 def _known_kinds(model: HierarchicalClassifier, table_options: TableOptions) -> TableOptions:
     """Return the options with the kinds of columns that the model was trained on."""
+    return table_options.name_kinds(_list_kinds(model))
+
+
+def _list_kinds(model: HierarchicalClassifier) -> dict[str, str]:
+    """Return the kinds of the columns that the model was trained on."""
     preprocessor = getattr(model, "preprocessor_", None)  # a model of a stream has none
-    return table_options if preprocessor is None else table_options.name_kinds(preprocessor.list_kinds())
+    return {} if preprocessor is None else preprocessor.list_kinds()
 
 
 def _list_columns(model: HierarchicalClassifier) -> list[str] | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -12,7 +13,7 @@ from chmcnn._typing import JSONValue
 from chmcnn.cli._data import refuse_option
 from chmcnn.cli._groups import OptionGroup, flag
 from chmcnn.errors import ChmcnnError
-from chmcnn.settings import SETTINGS, Option, Setting, check_settings, read
+from chmcnn.settings import SEARCHED, SETTINGS, Option, Setting, check_settings, read
 
 Config = Annotated[
     Path | None,
@@ -27,6 +28,8 @@ Config = Annotated[
 class TrainingOptions(OptionGroup):
     """An option for each of `chmcnn.settings.SETTINGS`, and ``--config``."""
 
+    known: ClassVar[Mapping[str, Setting]] = SETTINGS
+
     def __init__(self, config: Path | None = None, **options: JSONValue) -> None:
         self.config = config
         self.options = options  # by the name of the option; None where it was not given
@@ -35,13 +38,14 @@ class TrainingOptions(OptionGroup):
     def parameters(cls) -> list[Parameter]:
         """Return one parameter of a command for each option."""
         config = Parameter("config", Parameter.KEYWORD_ONLY, default=None, annotation=Config)
-        return [config, *(_parameter(option, SETTINGS[name]) for name in SETTINGS for option in _options(name))]
+        pairs = [(option, setting) for name, setting in cls.known.items() for option in _options(name, setting)]
+        return [config, *(_parameter(option, setting) for option, setting in pairs)]
 
     def settings(self) -> dict[str, JSONValue]:
         """Return the settings of the file and those of the command line, which take precedence."""
-        settings = check_settings(read(self.config), self.config) if self.config else {}
-        for name in SETTINGS:
-            given = [option for option in _options(name) if self.options.get(option.name) is not None]
+        settings = check_settings(read(self.config), self.config, self.known) if self.config else {}
+        for name, setting in self.known.items():
+            given = [option for option in _options(name, setting) if self.options.get(option.name) is not None]
             if len(given) > 1:
                 first, second = (flag(option.name) for option in given)
                 raise ChmcnnError(f"{first} and {second} cannot be used together; use one of them.")
@@ -58,9 +62,14 @@ class TrainingOptions(OptionGroup):
             refuse_option(name, "validation_share")
 
 
-def _options(name: str) -> list[Option]:
+class SearchedOptions(TrainingOptions):
+    """An option for each of `chmcnn.settings.SEARCHED`, and ``--config``."""
+
+    known = SEARCHED
+
+
+def _options(name: str, setting: Setting) -> list[Option]:
     """Return the options of a setting: mostly one."""
-    setting = SETTINGS[name]
     main = setting.option or Option(name, setting.domain, lambda value: value, setting.help)
     return [main] if setting.shortcut is None else [main, setting.shortcut]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chmcnn._wording import count
 from chmcnn.cli._annotations import AnnotationOptions, option_names
 from chmcnn.cli._groups import Omit
 from chmcnn.errors import DatasetError
@@ -71,7 +72,10 @@ class TableOptions(AnnotationOptions):
         notify: Callable[[str], None] | None = None,
         features: int | None = None,
     ) -> Table:
-        """Read features and labels; the features of some columns, or of all; sparse ones have a number."""
+        """Read features and labels; the features of some columns, or of all; sparse ones have a number.
+
+        ``notify`` is told about rows without labels.
+        """
         from chmcnn.datasets import read_table
 
         self.refuse_without_annotations()
@@ -79,7 +83,7 @@ class TableOptions(AnnotationOptions):
             return self.annotate(self._read_genes(path, columns), self.hierarchy, hierarchy, notify)
         if hierarchy is None and self.hierarchy is not None:
             hierarchy = self.read_hierarchy(self.hierarchy)
-        return read_table(
+        table = read_table(
             path,
             hierarchy,
             labels=self.class_column or self.labels,
@@ -93,6 +97,9 @@ class TableOptions(AnnotationOptions):
             features=features,
             label_file=self.label_file,
         )
+        if notify is not None:
+            _notify_unlabelled(table, path, notify)
+        return table
 
     def name_kinds(self, kinds: Mapping[str, str]) -> TableOptions:
         """Return the options with the kinds of columns that are known already."""
@@ -122,6 +129,15 @@ class TableOptions(AnnotationOptions):
                 f"{path} has a column {self.labels!r}, but --annotations has the labels; remove one of them."
             )
         return genes
+
+
+def _notify_unlabelled(table: Table, path: Path, notify: Callable[[str], None]) -> None:
+    """Say how many rows have no label: they may have been forgotten."""
+    unlabelled = int((table.Y.sum(axis=1) == 0).sum())
+    if unlabelled:
+        verb = "has" if unlabelled == 1 else "have"
+        rows = f"{unlabelled:,} of {count(len(table), 'row')} of {path}"
+        notify(f"{rows} {verb} no label: such rows count as rows without any class.")
 
 
 FeatureTable = Annotated[

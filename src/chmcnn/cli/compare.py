@@ -16,8 +16,10 @@ from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import OptionGroup, expand_groups
 from chmcnn.cli._options import Cluster, Invocation, Jobs
 from chmcnn.errors import ChmcnnError
+from chmcnn.settings import ENSEMBLES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Executor
 
     from chmcnn._typing import JSONValue
@@ -44,7 +46,10 @@ class ComparisonOptions(OptionGroup):
     ] = None
     option: Annotated[
         list[str] | None,
-        typer.Option(help="Parameter of a system, such as h+:epochs=50 or all:epochs=50 (repeatable)."),
+        typer.Option(
+            help="Parameter of a system, such as h+:epochs=50 or all:epochs=50 (repeatable); those of a network reach "
+            "the one of best, too."
+        ),
     ] = None
     metric: Annotated[
         list[str] | None,
@@ -124,7 +129,7 @@ def _compare(
     systems = tuple(filter(None, map(str.strip, options.systems.split(","))))
     if options.systems == _EVERY:
         systems = tuple(name for name in SYSTEMS if name != "h+")  # which is f+ by another name
-    parameters = _system_parameters(systems, options.option or [], options.preset)
+    parameters = _system_parameters(systems, options.option or [], options.preset, call.notify)
     measures = tuple(options.metric or ("auprc",))
     plan = comparison.Plan(systems, options.seeds or 3, options.folds, parameters, options.missing, measures)
     if not any(map(_data.is_file, data)):
@@ -171,11 +176,13 @@ def _source(name: str, table: _table.TableOptions, call: Invocation) -> Source:
 
 
 def _system_parameters(
-    systems: tuple[str, ...], options: list[str], preset: str | None
+    systems: tuple[str, ...], options: list[str], preset: str | None, notify: Callable[[str], None]
 ) -> dict[str, dict[str, JSONValue]]:
     """Return parameters by system: the preset, then those for all systems that have them, then those for one."""
     from chmcnn.comparison import find_system
 
+    if preset in ENSEMBLES:
+        raise ChmcnnError(f"--preset is {preset!r}, an ensemble, which is a system of its own: name it in --systems.")
     found = {name: find_system(name) for name in systems}
     names = {system.name: system.list_options() for system in found.values()}
     parameters: dict[str, dict[str, JSONValue]] = {
@@ -187,6 +194,9 @@ def _system_parameters(
             targets = [found[target].name if target in found else target]
         if not targets:
             raise ChmcnnError(f"--option: none of the compared systems has a parameter {name!r}.")
+        others = [candidate for candidate in names if candidate not in targets]
+        if target == _EVERY and others:
+            notify(f"--option all:{name} does not reach {', '.join(others)}: no such parameter.")
         for system_name in targets:
             parameters.setdefault(system_name, {})[name] = value
     return parameters

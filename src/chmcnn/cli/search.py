@@ -13,7 +13,7 @@ import typer
 from chmcnn.cli import _cluster, _data, _output, _table
 from chmcnn.cli._groups import Omit, OptionGroup, expand_groups
 from chmcnn.cli._options import RUNNING, Cluster, ComputeOptions, Data, Invocation
-from chmcnn.cli._settings import TrainingOptions
+from chmcnn.cli._settings import SearchedOptions
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def search(  # noqa: PLR0913 -- the groups of its options
     ] = Path("search"),
     options: SearchOptions,
     hold_out: Annotated[_data.HoldOutOptions, Omit("test")],
-    training: TrainingOptions,
+    training: SearchedOptions,
     table: _table.TableOptions,
     compute: ComputeOptions,
     call: Invocation,
@@ -129,7 +129,7 @@ def _search(  # noqa: PLR0913 -- what the command is given
     *,
     options: SearchOptions,
     hold_out: _data.HoldOutOptions,
-    training: TrainingOptions,
+    training: SearchedOptions,
     table: _table.TableOptions,
     compute: ComputeOptions,
     executor: Executor | None,

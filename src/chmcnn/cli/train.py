@@ -115,12 +115,11 @@ def _create_model(
 ) -> CHMCNNClassifier | CoherentEnsemble:
     """Return a network, or an ensemble, to whose network all settings go that an ensemble does not have."""
     from chmcnn import CHMCNNClassifier, CoherentEnsemble
+    from chmcnn.ensemble import gather_network_settings
 
     if settings.get("preset") not in ENSEMBLES:
         return CHMCNNClassifier(hierarchy, **settings, **given)
-    own = {name: value for name, value in settings.items() if name in CoherentEnsemble().get_params(deep=False)}
-    network = {name: value for name, value in settings.items() if name not in own}
-    return CoherentEnsemble(hierarchy, **own, network_settings=network or None, **given)
+    return CoherentEnsemble(hierarchy, **gather_network_settings(settings), **given)
 
 
 def _refuse_other_state(folder: Path, preset: JSONValue) -> None:

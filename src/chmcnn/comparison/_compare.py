@@ -44,7 +44,7 @@ class Plan:
     folds
         Number of folds, in place of seeds: over all rows of a table, or the training and validation rows of a data set.
     options
-        Parameters of the estimators by system.
+        Parameters of the estimators by system; for ``"best"`` also settings of its network.
     missing
         How average ranks treat a missing result: see `chmcnn.significance.ranks`.
     metrics
@@ -90,6 +90,7 @@ class Plan:
                     f"Options are set for {name!r}, which is not among the systems: {', '.join(by_name)}."
                 )
             _refuse_unknown_options(by_name[name], options)
+            by_name[name].gather_options(options)
 
     def find_systems(self) -> tuple[System, ...]:
         """Return the systems with their names."""
@@ -105,7 +106,7 @@ class Plan:
         for number in range(self.folds or self.seeds):
             part = {"seed": number} if self.folds is None else {"fold": number, "folds": self.folds}
             for system in systems:
-                options = dict((self.options or {}).get(system.name, {}))
+                options = system.gather_options((self.options or {}).get(system.name, {}))
                 yield RunSpec(dataset, system.name, options, **part, own=system.path, own_version=system.version)
 
 

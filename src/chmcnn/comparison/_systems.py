@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chmcnn._io import user_code
 from chmcnn._wording import nearest
 from chmcnn.baselines import Coherent
-from chmcnn.ensemble import SYSTEMS
+from chmcnn.ensemble import NETWORK_SETTINGS, SYSTEMS, BestEnsemble, gather_network_settings
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import HierarchicalClassifier
 
@@ -43,7 +43,12 @@ class System:
                 for parameter in inspect.signature(kind).parameters.values()
                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
             ]
-        return tuple(name for name in names if name not in _GIVEN)
+        network = NETWORK_SETTINGS if kind is BestEnsemble else ()
+        return (*(name for name in names if name not in _GIVEN), *network)
+
+    def gather_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options as its constructor has them: those of the network of an ensemble are in one parameter."""
+        return gather_network_settings(options) if self.find_class() is BestEnsemble else dict(options)
 
     def create(self, options: Mapping[str, Any], **given: Any) -> HierarchicalClassifier:  # noqa: ANN401
         """Return a new estimator; a class that is no `HierarchicalClassifier` is wrapped by `Coherent`."""

@@ -31,7 +31,7 @@ def read(path: Path, delimiter: str) -> RawTable:
     if frame is None:
         frame = _read_slowly(path, delimiter, len(header))
     frame.columns = pd.Index(names)
-    return RawTable(path, frame, lambda row: _line_of(path, delimiter, row))
+    return RawTable(path, frame, lambda row: _line_of(path, delimiter, row), delimiter=delimiter)
 
 
 def _read_slowly(path: Path, delimiter: str, columns: int) -> pd.DataFrame:

@@ -13,12 +13,13 @@ from chmcnn.datasets.quick_columns import MISSING, convert_to_categories, conver
 from chmcnn.datasets.texts import TEXT, is_running_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from pandas.api.extensions import ExtensionArray
 
     from chmcnn.datasets.raw_table import RawTable
+    from chmcnn.errors import FileError
 
     Cells = NDArray[np.float64] | ExtensionArray
 
@@ -29,6 +30,7 @@ _LIKE_A_NUMBER = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")
 _LIKE_A_CODE = re.compile(r"0\d+")
+_OR_TRAIN = ", or train with the column in categorical="
 _NAMES_FROM = 100
 """A column with more different texts than that, most of them in one row only, probably has names of rows."""
 
@@ -50,6 +52,21 @@ class NamedColumns:
         both = sorted({*self.categorical} & {*self.text})
         if both:
             raise raw.error("categorical= and text= both name it; use one of them", column=both[0])
+
+
+def explain_to_trained(error: FileError, kinds: Mapping[str, str]) -> FileError:
+    """Return an error about a cell without advice on training, for a model that has learned the kinds of columns.
+
+    >>> from chmcnn.errors import FileError
+    >>> error = FileError(f"column 'size': 'big' is not a finite number; correct it{_OR_TRAIN}")
+    >>> print(explain_to_trained(error, {"size": "numbers"}))
+    column 'size': 'big' is not a finite number; correct it, as the model was trained on numbers there.
+    """
+    kind = next((kind for name, kind in kinds.items() if f"column {name!r}: " in error.problem), None)
+    if kind is None or _OR_TRAIN not in error.problem:
+        return error
+    problem = error.problem.replace(_OR_TRAIN, f", as the model was trained on {kind} there")
+    return type(error)(problem, error.path, error.line, error.column)
 
 
 def read_feature_columns(
@@ -198,8 +215,7 @@ def _convert_strings(raw: RawTable, column: pd.Series, name: str, *, is_category
         return _to_categories(cells)
     row = int(np.flatnonzero(present & ~is_number)[0])
     raise raw.error(
-        f"{cells.iloc[row]!r} is not a finite number, but the column seems numeric; correct it, or train with the "
-        "column in categorical=",
+        f"{cells.iloc[row]!r} is not a finite number, but the column seems numeric; correct it{_OR_TRAIN}",
         row,
         name,
     )

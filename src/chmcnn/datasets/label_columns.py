@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
+_SEPARATORS = ",;|@ "
+"""What labels in a cell may be separated by."""
+
+
 class _NamedLabels(NamedTuple):
     """The labels of rows by their names, in the order in which they appear."""
 
@@ -37,7 +41,7 @@ def read_label_column(
     raw: RawTable, column: str, separator: str, path_separator: str, hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array, Hierarchy]:
     """Return the labels of each row (rows, classes), and the hierarchy, which comes from them unless there is one."""
-    raw.require_column(column, 'name your column of labels with labels="...", or the delimiter with delimiter="..."')
+    raw.require_column(column, 'name your column of labels with labels="..."')
     if not separator:
         raise raw.error("the separator of labels is empty", column=column)
     labels = _read_names(raw, column, separator)
@@ -165,4 +169,15 @@ def _refuse_unknown(raw: RawTable, labels: _NamedLabels, hierarchy: Hierarchy, c
         row = labels.find_row(first)
         names = [labels.names[at] for at in labels.cells[[labels.rows[row]]].indices]
         name = min(name for name in names if name not in hierarchy)
-        raise raw.error(f"{_wording.describe_unknown(name, hierarchy.classes)} It is not in the hierarchy", row, column)
+        is_list = isinstance(raw.frame[column].dtype, pd.ArrowDtype)
+        raise raw.error(_describe_unknown(name, hierarchy, "" if is_list else _SEPARATORS), row, column)
+
+
+def _describe_unknown(name: str, hierarchy: Hierarchy, separators: str) -> str:
+    """Return the message about an unknown label, which may be several ones with another separator between them."""
+    for separator in separators:
+        parts = [part.strip() for part in name.split(separator)]
+        if len(parts) > 1 and all(part in hierarchy for part in parts):
+            named = ", ".join(map(repr, parts[:3])) + (", ..." if len(parts) > 3 else "")
+            return f"Unknown class {name!r}, but {named} are classes: to separate them, pass separator={separator!r}"
+    return f"{_wording.describe_unknown(name, hierarchy.classes)} It is not in the hierarchy"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
+_USUAL = ",;|\t"
+"""Usual delimiters of text files."""
+
+
 class DeclaredLabels(NamedTuple):
     """Labels of a format that declares its classes itself."""
 
@@ -40,6 +44,7 @@ class RawTable:
     matrix: sparse.csr_array | None = None
     first_row: int = 0  # of a part of a file
     place_of: Callable[[int], tuple[Path, int]] | None = None  # the file of a row, and its number there, in a folder
+    delimiter: str | None = None  # of a text file
 
     def error(self, problem: str, row: int | None = None, column: str | None = None) -> TableError:
         """Return an error about a cell; it names the row where the format has no lines."""
@@ -57,4 +62,12 @@ class RawTable:
             near = _wording.nearest(column, names)
             suggestion = f"did you mean {near!r}? " if near else ""
             some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            raise self.error(f"there is no column {column!r}; {suggestion}{hint}. The columns are {some}")
+            columns = f"The columns are {some}" if len(names) > 1 else f"The only column is {some}"
+            raise self.error(f"there is no column {column!r}; {suggestion}{hint}. {columns}{self._doubt_delimiter()}")
+
+    def _doubt_delimiter(self) -> str:
+        """Return what to do if the names of columns look as if the file had another delimiter."""
+        names = list(self.frame.columns)
+        if self.delimiter is None or (len(names) > 1 and not any(mark in name for name in names for mark in _USUAL)):
+            return ""
+        return f', read as separated by {self.delimiter!r}; write it so, or name another delimiter with delimiter="..."'

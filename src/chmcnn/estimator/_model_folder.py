@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._io import strict_json
-from chmcnn._io.files import follow_link, is_old, stage_file, stage_folder, sync_folder
+from chmcnn._io.files import describe_write_error, follow_link, is_old, stage_file, stage_folder, sync_folder
 from chmcnn.errors import ModelError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def write_files(path: Path, facts: bytes, files: Mapping[str, bytes], extra_file
             with stage_folder(folder) as temporary:
                 _write_all(temporary, facts, {**files, **extra_files})
     except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror or error}", path) from None
+        raise ModelError(describe_write_error(error), path) from None
 
 
 def read_file(path: Path, name: str, facts: Mapping[str, Any]) -> bytes:

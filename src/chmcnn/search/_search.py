@@ -15,7 +15,7 @@ from chmcnn.comparison import Split
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import APPENDIX, Space
 from chmcnn.search._trials import SearchSpec, run_trials
-from chmcnn.settings import check_settings
+from chmcnn.settings import SEARCHED, check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,7 +86,7 @@ class SearchPlan:
             raise ChmcnnError(f"sampler is {self.sampler!r}; expected 'tpe' or 'grid'.")
         if self.trials is not None and self.trials < 1:
             raise ChmcnnError(f"trials is {self.trials}; expected 1 or more.")
-        check_settings(self.settings, None)
+        check_settings(self.settings, None, SEARCHED)
         space = Space.of(self.space)
         for name in space.axes:
             if name in self.settings:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chmcnn.errors import FileError
-from chmcnn.settings import SETTINGS, check_settings
+from chmcnn.settings import SEARCHED, check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,20 +119,20 @@ class Space:
 
 
 def _read_axis(name: str, axis: JSONValue, path: Path | None) -> list[Any] | Range:
-    check_settings({name: None}, path)
+    check_settings({name: None}, path, SEARCHED)
     values = _read_range(name, axis, path) if isinstance(axis, dict) else axis
     if isinstance(values, Range):
-        if SETTINGS[name].unsearched:
-            raise FileError(f"{name} has a range; use a list with one value: {SETTINGS[name].unsearched}", path)
+        if SEARCHED[name].unsearched:
+            raise FileError(f"{name} has a range; use a list with one value: {SEARCHED[name].unsearched}", path)
         return values
     if not isinstance(values, list) or not values:
         raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
     for place, value in enumerate(values):
-        check_settings({name: value}, path)
+        check_settings({name: value}, path, SEARCHED)
         if value in values[:place]:
             raise FileError(f"{name} has the value {value!r} twice; list it once", path)
-    if len(values) > 1 and SETTINGS[name].unsearched:
-        raise FileError(f"{name} has {len(values)} values; use one: {SETTINGS[name].unsearched}", path)
+    if len(values) > 1 and SEARCHED[name].unsearched:
+        raise FileError(f"{name} has {len(values)} values; use one: {SEARCHED[name].unsearched}", path)
     return sorted(values) if _is_ordered(values) else values
 
 
@@ -142,7 +142,7 @@ def _read_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any]
     low, high, step, log = axis["low"], axis["high"], axis.get("step"), axis.get("log", False)
     for bound in (low, high):
         check_settings({name: _check_number(name, bound, path)}, path)
-    integer = SETTINGS[name].domain.type is int
+    integer = SEARCHED[name].domain.type is int
     if not low < high or (log and not low > 0):
         raise FileError(
             f"{name} goes from {low!r} to {high!r}{' with log' if log else ''}; expected low < high, and low > 0 with "

@@ -11,6 +11,7 @@ import pandas as pd
 from fastapi import HTTPException
 
 from chmcnn.datasets import read_features
+from chmcnn.datasets.feature_columns import explain_to_trained
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.serving._columns import list_columns
 from chmcnn.serving._json_rows import JSONReader
@@ -71,7 +72,8 @@ class RowReader:
                     columns=[column.name for column in self.columns] or None,
                     features=self._model.n_features_in_,
                 )
-            except FileError as error:
+            except FileError as problem:
+                error = explain_to_trained(problem, {column.name: column.kind for column in self.columns})
                 raise wrong(str(type(error)(error.problem, Path("rows.csv"), error.line, error.column))[:-1]) from None
             except ChmcnnError as error:
                 raise wrong(str(error).replace(str(path), "rows.csv").rstrip(".")) from None
