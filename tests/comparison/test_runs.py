@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from chmcnn import CHMCNNClassifier, ChmcnnError, metrics
 from chmcnn._io import results
 from chmcnn.comparison import _runs
 from chmcnn.comparison._figures import Figures, measure_system
-from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, read
+from chmcnn.comparison._runs import PlannedRun, Run, RunSpec, collect, find_finished, read, store
 from chmcnn.comparison._splits import Source
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import _presets
@@ -77,6 +78,7 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
         "batch_size": 64,
         "weight_decay": 1e-5,
         "patience": 10,
+        "patience_growth": 0.2,
         "refit": True,
         "schedule": "constant",
         "averaging": 4,
@@ -118,6 +120,38 @@ def test_a_result_of_other_settings_of_the_preset_is_refused(tmp_path: Path, mon
     monkeypatch.setitem(_presets.PRESETS, "default", replace(default, dropout=0.6))
     with pytest.raises(ChmcnnError, match=r"changed since \(dropout 0\.7, now 0\.6\); delete it to run it again"):
         run(SPEC, SOURCE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "best_epoch", "alike"),
+    [
+        ((200, 10, 0.0), (400, 10, 0.2), 50, True),
+        ((200, 10, 0.0), (400, 10, 0.2), 51, False),  # would be waited for longer
+        ((200, 10, 0.0), (400, 10, 0.0), 190, True),
+        ((200, 10, 0.0), (400, 10, 0.0), 191, False),  # ended by the number of epochs
+        ((200, 10, 0.0), (400, 5, 0.2), 50, False),  # may have ended before
+        ((200, None, 0.0), (400, None, 0.2), 50, False),
+        ((200, 10, 0.0), (400, 10, 0.0), 0, False),  # without validation rows
+    ],
+)
+def test_a_result_is_of_other_limits_too_if_its_training_would_have_been_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: Any, now: Any, best_epoch: int, *, alike: bool
+) -> None:
+    def limit(epochs: int, patience: int | None, growth: float) -> None:
+        settings = replace(
+            _presets.PRESETS["default"].settings, epochs=epochs, patience=patience, patience_growth=growth
+        )
+        monkeypatch.setitem(_presets.PRESETS, "default", replace(_presets.PRESETS["default"], settings=settings))
+
+    done, spec = run(SPEC, SOURCE, tmp_path), RunSpec("mine", "C-HMCNN", {"widths": [8]})
+    assert done is not None
+    assert done.figures is not None
+    limits = dict(zip(("epochs", "patience", "patience_growth"), before, strict=True))
+    figures = replace(done.figures, best_epoch=best_epoch, settings={**(done.figures.settings or {}), **limits})
+    earlier = store(replace(done, spec=spec, figures=figures), tmp_path)
+    limit(*now)
+    with nullcontext() if alike else pytest.raises(ChmcnnError, match="settings that have changed since"):
+        assert find_finished(PlannedRun(spec, SOURCE, done.data), tmp_path) == earlier
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ class RunSpec:
 
 
 _OWN = ("own", "own_version")
+_LIMITS = ("epochs", "patience", "patience_growth")
+"""Settings that say when a training ends, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,23 +198,32 @@ def store(result: Run, folder: Path) -> Run:
 
 def _refuse_other_settings(result: Run, path: Path) -> None:
     """Refuse a result of a preset that has changed since."""
-    before = result.figures and result.figures.settings
-    if not before:
+    figures = result.figures
+    if figures is None or not figures.settings:
         return
+    before = figures.settings
     model = result.spec.get_system().create(result.spec.options)
     if not isinstance(model, NeuralClassifier):
         return
     try:
-        resolved = model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False))
+        now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
+        before = {**asdict(Settings()), **before}  # what it does not name is newer, and was as it is by default
+        ignored = _LIMITS if _ends_alike(before, now, figures.best_epoch or 0) else ()
     except results.UNEXPECTED:
         raise results.not_a_result(path) from None
-    now = to_plain(resolved)
-    before = {**asdict(Settings()), **before}  # what it does not name is newer, and was as it is by default
-    changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in now if before.get(name) != now[name]]
+    changed = [name for name in now if name not in ignored and before.get(name) != now[name]]
+    changes = [f"{name} {before.get(name)!r}, now {now[name]!r}" for name in changed]
     if changes:
         raise FileError(
             f"a result of settings that have changed since ({'; '.join(changes)}); delete it to run it again", path
         )
+
+
+def _ends_alike(before: Mapping[str, Any], now: Mapping[str, Any], best_epoch: int) -> bool:
+    """Return whether a training stopped by its patience, and would by other limits after the same epoch."""
+    first, second = (Settings(**{name: settings[name] for name in _LIMITS}) for settings in (before, now))
+    patiences = {first.patience_after(epoch) - second.patience_after(epoch) for epoch in range(1, best_epoch + 1)}
+    return patiences == {0.0} and best_epoch + first.patience_after(best_epoch) <= min(first.epochs, second.epochs)
 
 
 def read(path: Path) -> Run:

@@ -182,10 +182,10 @@ class Training:
         return torch.autocast(torch.device(self.device).type, torch.bfloat16)
 
     def _patience_is_over(self) -> bool:
-        if self.validation.rows is None or self.settings.patience is None or not self.state.best_epoch:
+        best_epoch = self.state.best_epoch
+        if self.validation.rows is None or not best_epoch:
             return False
-        patience = max(self.settings.patience, self.settings.patience_growth * self.state.best_epoch)
-        return self.state.epoch - self.state.best_epoch >= patience
+        return self.state.epoch - best_epoch >= self.settings.patience_after(best_epoch)
 
 
 def train(  # noqa: PLR0913 -- the parts of a training, by name

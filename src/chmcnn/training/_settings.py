@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -65,6 +66,15 @@ class Settings:
     sharded: bool = False
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
+
+    def patience_after(self, best_epoch: int) -> float:
+        """Return how many epochs without a better score end the training; infinity if none do.
+
+        >>> settings = Settings(patience=10, patience_growth=0.2)
+        >>> settings.patience_after(40), settings.patience_after(100)
+        (10, 20.0)
+        """
+        return math.inf if self.patience is None else max(self.patience, self.patience_growth * best_epoch)
 
     def __post_init__(self) -> None:
         """Check each setting, and make numpy numbers plain ones, which checkpoints can hold."""
