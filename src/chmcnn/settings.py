@@ -156,7 +156,7 @@ SETTINGS: dict[str, Setting] = {
     "patience": Setting(_integer(0), "Epochs without a better validation score before training stops.", _STOPPING),
     "patience_growth": Setting(
         _NOT_NEGATIVE,
-        "Share of the best epoch that the patience has at least: a training that is slow to learn has more.",
+        "Share of the best epoch that the patience has at least, so that slow trainings have more; 0 with a patience.",
         _STOPPING,
     ),
     "max_minutes": Setting(

@@ -83,15 +83,22 @@ class Wrong(KNeighborsClassifier):  # type: ignore[misc]  # scikit-learn has no 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC())])
 def test_a_classifier_of_single_labels_is_told_how_to_be_wrapped(estimator: Any) -> None:
-    with pytest.raises(
-        ChmcnnError, match=r"several labels of a row \(y should be .*\): wrap it in .*OneVsRestClassifier"
-    ):
+    with pytest.raises(ChmcnnError, match=r"takes a single label for each row: wrap it in .*OneVsRestClassifier"):
         Coherent(estimator, DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
 
 
-def test_other_errors_of_a_classifier_stay_what_they_are() -> None:
-    with pytest.raises(ValueError, match="'n_neighbors' parameter of KNeighborsClassifier must be"):
-        Coherent(KNeighborsClassifier(-1), DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
+class Refusing:
+    def fit(self, X: Any, Y: Any) -> None:  # noqa: ARG002 -- as classifiers have it
+        raise ValueError("my own reason")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "told"),
+    [(Refusing(), "^my own reason"), (MultiOutputClassifier(LogisticRegression(C=-1)), "^The 'C' parameter")],
+)
+def test_other_errors_of_a_classifier_stay_what_they_are(estimator: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Coherent(estimator, DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
 
 
 class Silent:

@@ -269,6 +269,8 @@ def test_wrong_parameters_are_refused(options: dict[str, Any], reason: str) -> N
 def test_settings_of_the_network_have_an_argument_of_their_own() -> None:
     with pytest.raises(TypeError, match=r"epochs is a setting of the network: pass network_settings={'epochs': ...}"):
         CoherentEnsemble(epochs=3)
+    with pytest.raises(TypeError, match="epochs is a setting of the network: 'fast' has none"):
+        CoherentEnsemble(preset="fast", epochs=3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
         CoherentEnsemble(epoch=3)
 

@@ -129,3 +129,17 @@ def test_stored_settings_tell_which_outputs_there_are_so_that_older_results_are_
     assert default.resolve_settings(8, 100)["by_frequency"]
     assert "by_frequency" not in paper.resolve_settings(8, 100)
     assert "by_frequency" not in CHMCNNClassifier(DATA.hierarchy, network=MLP).resolve_settings(None, 100)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (10, 0.2)),
+        ({"patience": 3}, (3, 0.0)),  # exactly that
+        ({"patience": 3, "patience_growth": 0.5}, (3, 0.5)),
+        ({"preset": "paper"}, (20, 0.0)),
+    ],
+)
+def test_a_patience_of_the_user_does_not_grow(options: dict[str, Any], expected: tuple[int, float]) -> None:
+    settings = CHMCNNClassifier(DATA.hierarchy, **options).resolve_settings(8, 100)
+    assert (settings["patience"], settings["patience_growth"]) == expected

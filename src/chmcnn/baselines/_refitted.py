@@ -84,10 +84,13 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
         if valid is None:
             self.model_ = first
             return None
-        self.model_ = self._choose(first, valid)
-        scores = self._score_rows(self.model_, valid)
+        chosen = self._choose(first, valid)
+        scores = self._score_rows(chosen, valid)
         self.best_score_ = metrics.auprc(valid.y, scores, classes=self.evaluated_)
-        self._left = (train, valid) if self.refit else None
+        if self.refit:
+            self._left = train, valid
+        else:
+            self.model_ = chosen
         return scores
 
     def learn_rest(self) -> None:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import clone, is_classifier
-from sklearn.utils import get_tags
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.errors import ChmcnnError
@@ -92,12 +91,11 @@ class Coherent(HierarchicalClassifier):
             return
         try:
             self.estimator_.fit(rows.features, rows.y[:, self.learned_].toarray().astype(np.int8))
-        except (TypeError, ValueError) as error:
-            if not is_classifier(self.estimator_) or get_tags(self.estimator_).classifier_tags.multi_label:
+        except ValueError as error:
+            if "y should be a 1d array" not in str(error):  # as classifiers of scikit-learn say that take one label
                 raise
-            name = type(self.estimator_).__name__
             raise ChmcnnError(
-                f"{name} cannot be fitted to several labels of a row ({str(error).rstrip('.')}): wrap it in "
+                f"{type(self.estimator_).__name__} takes a single label for each row: wrap it in "
                 "sklearn.multiclass.OneVsRestClassifier."
             ) from error
 

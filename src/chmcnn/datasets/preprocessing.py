@@ -200,10 +200,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         except FeatureError:
             raise
         except ValueError as error:
-            known = list(getattr(self, "feature_names_in_", ()))
-            may_choose = not first and isinstance(features, pd.DataFrame) and {*known} <= {*features.columns}
-            hint = "Pass X[list(model.feature_names_in_)]." if known and may_choose else ""
-            raise FeatureError(f"{error}{hint}") from None
+            raise FeatureError(f"{error}{'' if first else self._describe_choice(features)}") from None
+
+    def _describe_choice(self, features: Features) -> str:
+        """Return how to choose the columns of `fit`, if a table has all of them, and others or in another order."""
+        known = list(getattr(self, "feature_names_in_", ()))
+        if not isinstance(features, pd.DataFrame) or not features.columns.is_unique or list(features.columns) == known:
+            return ""
+        return "Pass X[list(model.feature_names_in_)]." if known and {*known} <= {*features.columns} else ""
 
     def _check_and_encode(self, features: Features, *, first: bool) -> _Encoded:
         if is_list_of_texts(features):
@@ -266,9 +270,9 @@ def refuse_too_large(matrix: NDArray[np.float64] | sparse.csr_array, names: Call
     chmcnn.errors.FeatureError: X has a value in 'weight' beyond the range of single precision; scale it down.
     """
     values = matrix.data if isinstance(matrix, sparse.csr_array) else matrix
-    wrong = ~(np.abs(values) <= np.finfo(np.float32).max)  # also of NaN
-    if wrong.any():
-        at = int(wrong.argmax())
+    limit = np.finfo(np.float32).max
+    if values.size and not (values.max() <= limit and values.min() >= -limit):  # also of NaN, and without a copy
+        at = int((~(np.abs(values) <= limit)).argmax())
         column = matrix.indices[at] if isinstance(matrix, sparse.csr_array) else at % matrix.shape[1]
         name = list(names())[column]
         raise FeatureError(f"X has a value in {name!r} beyond the range of single precision; scale it down.")

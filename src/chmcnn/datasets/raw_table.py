@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-_USUAL = ",;|\t"
+_USUAL = {",", ";", "|", "\t"}
 """Usual delimiters of text files."""
 
 
@@ -67,7 +67,9 @@ class RawTable:
 
     def _doubt_delimiter(self) -> str:
         """Return what to do if the names of columns look as if the file had another delimiter."""
-        names = list(self.frame.columns)
-        if self.delimiter is None or (len(names) > 1 and not any(mark in name for name in names for mark in _USUAL)):
+        names, others = list(self.frame.columns), _USUAL - {self.delimiter}
+        if self.delimiter is None or (
+            len(names) > 1 and not any(all(mark in name for name in names) for mark in others)
+        ):
             return ""
         return f', read as separated by {self.delimiter!r}; write it so, or name another delimiter with delimiter="..."'

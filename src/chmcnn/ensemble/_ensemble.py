@@ -152,7 +152,8 @@ class CoherentEnsemble(HierarchicalClassifier):
         **options: JSONValue,
     ) -> None:
         for name in options.keys() & SETTINGS.keys() - set(HierarchicalClassifier().get_params(deep=False)):
-            raise TypeError(f"{name} is a setting of the network: pass network_settings={{{name!r}: ...}}.")
+            way_out = "'fast' has none" if preset == "fast" else f"pass network_settings={{{name!r}: ...}}"
+            raise TypeError(f"{name} is a setting of the network: {way_out}.")
         super().__init__(hierarchy, **options)
         self.preset = preset
         self.members = members

@@ -130,4 +130,8 @@ class NetworkParameters(HierarchicalClassifier):
     def _get_setting(self, name: str, preset: Preset) -> JSONValue:
         """Return a parameter, or else the value of the preset."""
         value = getattr(self, name)
-        return getattr(preset.settings, name) if value is None else check(name, value)
+        if value is not None:
+            return check(name, value)
+        if name == "patience_growth" and self.patience is not None:
+            return 0.0  # a patience of the user is exactly that
+        return getattr(preset.settings, name)

@@ -141,7 +141,7 @@ def _read_range(name: str, axis: dict[str, Any], path: Path | None) -> list[Any]
         raise FileError(f"{name} is {axis!r}; expected {_EXPECTED}", path)
     low, high, step, log = axis["low"], axis["high"], axis.get("step"), axis.get("log", False)
     for bound in (low, high):
-        check_settings({name: _check_number(name, bound, path)}, path)
+        check_settings({name: _check_number(name, bound, path)}, path, SEARCHED)
     integer = SEARCHED[name].domain.type is int
     if not low < high or (log and not low > 0):
         raise FileError(

@@ -30,8 +30,11 @@ def fingerprint(training: Training, system: str) -> dict[str, Any]:
     valid, evaluated = training.validation.rows, training.validation.evaluated
     modules = [part for part in (training.loss, training.validation.scores) if isinstance(part, nn.Module)]
     network = training.state.network
+    settings = {name: value for name, value in asdict(training.settings).items() if name not in _FREE}
+    if not settings["patience_growth"]:
+        del settings["patience_growth"]  # as states of version 0.2.0 have it
     return {
-        "settings": {name: value for name, value in asdict(training.settings).items() if name not in _FREE},
+        "settings": settings,
         "training rows": _digest(*training.data.identify()) if isinstance(training.data, RowSource) else None,
         "validation rows": None if valid is None else _digest(valid.x, valid.y),
         "hierarchy": _digest(*(edges for module in modules for edges in _edges(module))),
