@@ -84,8 +84,8 @@ def report() -> str:
         f"AU(PRC) on held-out rows, 1 seed ({most} on diatoms), and for the others the difference to the default. "
         "Epochs are those of the first training, relative to the default. On diatoms all trainings were ended 30 "
         "epochs after their best one, where the default would have gone on for a fifth of it. The last row is the "
-        "correlation of the chosen epoch with the test AU(PRC), over the seeds of table 2 if they are five or more. Run "
-        "by `python -m benchmarks.stopping`."
+        "correlation of the chosen epoch with the test AU(PRC), over the seeds of table 2 if they are five or more. "
+        "Run by `python -m benchmarks.stopping`."
     )
     return f"{table(['stop after', *scores.index, 'mean', 'epochs'], cells)}\n{note}\n"
 
