@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from chmcnn import ChmcnnError, LabelError
+from chmcnn import ChmcnnError, FeatureError, LabelError
 from chmcnn.baselines import SYSTEMS, system
 from chmcnn.datasets.synthetic import learnable
 from chmcnn.estimator import HierarchicalClassifier
@@ -38,6 +38,8 @@ def test_a_system_has_the_interface_of_the_classifier(name: str) -> None:
     labels = model.predict_labels(DATA.test.X)
     reasons = model.explain(DATA.test.X[:3])
     assert [{reason.name for reason in each.reasons} for each in reasons] == labels[:3]
+    with pytest.raises(FeatureError, match="X has a value in 'x1' beyond the range of single precision"):
+        model.predict_proba(np.full((1, 8), [0.0, 1e300, *[0.0] * 6]))
 
 
 @every_system

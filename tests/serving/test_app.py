@@ -63,6 +63,30 @@ def test_a_threshold_is_compared_as_the_model_compares_it(model: CHMCNNClassifie
     assert len(answerer.rank(read_options(f"threshold={single!r}".encode()), scores)[0]) == 2
 
 
+def test_a_risk_decides_as_in_python(address: str, model: CHMCNNClassifier) -> None:
+    frame = pd.DataFrame([ROW]).assign(day=pd.to_datetime("2026-01-01"))
+    for options in ({"risk": 0.3}, {"risk": 0.4, "risk_of": "wrong"}, {"risk": 0.5, "back_off": True}):
+        (row,) = predict(address, [ROW], **options)
+        assert {each["name"] for each in row["classes"]} == model.predict_labels(frame, **options)[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("risk=1", "risk is '1': Input should be less than 1."),
+        ("risk=0.001", "A risk of 0.001 cannot be reached: with 12 held-out rows the least is"),
+        ("risk=0.1&threshold=0.5", "threshold and risk were both passed"),
+        ("back_off=true", "back_off was passed without a risk; pass risk= too, such as risk=0.1."),
+        ("risk=0.5&back_off=true&risk_of=missed", "back_off limits the risk of a wrong answer"),
+    ],
+)
+def test_a_risk_that_cannot_be_kept_is_refused(model: CHMCNNClassifier, query: str, problem: str) -> None:
+    headers, body = {"Content-Type": "application/json"}, [b"rows that are not read"]
+    found = ask(create_app(model), "POST", f"/predict?{query}", headers, body)
+    assert found.status == 422
+    assert found.json()["detail"].startswith(problem)
+
+
 @pytest.mark.parametrize("path", ["/predict?top=4", "/predict?threshold=0", "/explain?threshold=0"])
 def test_an_answer_that_is_too_long_is_refused(model: CHMCNNClassifier, path: str) -> None:
     app = create_app(model, limits=Limits(classes=7))
@@ -277,7 +301,8 @@ def test_openapi_describes_bodies_and_errors(address: str) -> None:
     assert "security" not in document
     assert "http" not in json.dumps(document["paths"])  # nothing from elsewhere
     names = [parameter["name"] for parameter in route["parameters"]]
-    assert names == ["top", "min_score", "threshold", "labels", "within", "most_specific"]
+    assert {"top", "min_score", "threshold", "labels", "within", "most_specific"} < {*names}
+    assert {"risk", "risk_of", "back_off", "confidence"} < {*names}
     assert "text/plain" in document["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
 
 

@@ -132,7 +132,7 @@ class Refitted(HierarchicalClassifier, Generic[Model]):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return scores (rows, classes) before the correction."""
         check_is_fitted(self, "model_")
-        x = self.preprocessor_.transform(X)
+        x = self._transform(X)
         scores = np.empty((x.shape[0], len(self.hierarchy_)), dtype=np.float32)
         start = 0
         for block in self._split_features(self.model_, x):

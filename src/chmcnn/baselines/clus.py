@@ -199,7 +199,7 @@ class ClusHMC(HierarchicalClassifier):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return the mean label vectors of the leaves of the rows, averaged over the trees."""
         check_is_fitted(self, "trees_")
-        x = self.preprocessor_.transform(X)
+        x = self._transform(X)
         scores = np.zeros((x.shape[0], len(self.hierarchy_)), dtype=np.float32)
         for tree in self.trees_:
             scores += tree.predict(x)

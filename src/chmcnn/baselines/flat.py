@@ -79,7 +79,7 @@ class HiClass(HierarchicalClassifier):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return probabilities (rows, classes) of the local classifiers, which are coherent."""
         check_is_fitted(self, "model_")
-        return self._compute_scores(self.preprocessor_.transform(X))
+        return self._compute_scores(self._transform(X))
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""

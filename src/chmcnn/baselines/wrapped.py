@@ -67,7 +67,7 @@ class Coherent(HierarchicalClassifier):
     def uncorrected_proba(self, X: Features) -> NDArray[np.float32]:
         """Return the scores of the classifier (rows, classes), before the correction."""
         check_is_fitted(self, "estimator_")
-        x = self.preprocessor_.transform(X)
+        x = self._transform(X)
         scores = np.tile(self.constant_, (x.shape[0], 1))
         if self.learned_.any():
             scores[:, self.learned_] = self._score(x, int(self.learned_.sum()))

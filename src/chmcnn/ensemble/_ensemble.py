@@ -125,8 +125,6 @@ class CoherentEnsemble(HierarchicalClassifier):
     0
     """
 
-    _is_single = True  # as its members may be networks
-
     members_: dict[str, HierarchicalClassifier]
     weights_: dict[str, float]
     rarity_: Rarity

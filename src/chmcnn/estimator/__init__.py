@@ -1,6 +1,6 @@
 """The base classes of all systems: scikit-learn estimators for classes in a hierarchy."""
 
-from chmcnn.estimator._answering import read_limit
+from chmcnn.estimator._answering import Answering, read_limit
 from chmcnn.estimator._base import HierarchicalClassifier
 from chmcnn.estimator._calibration import Calibration, CalibrationMethod, learn_calibration
 from chmcnn.estimator._explain import Explanation
@@ -27,6 +27,7 @@ from chmcnn.estimator._trust import RiskCheck, Trust, check_trust
 
 __all__ = [
     "PRESETS",
+    "Answering",
     "Calibration",
     "CalibrationMethod",
     "CustomPreprocessor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -53,7 +53,6 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
-    _is_single: ClassVar[bool] = False  # whether features become numbers of single precision
     streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
@@ -338,10 +337,9 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
 
     def _transform(self, X: Features) -> NDArray[np.float64] | csr_array:
-        """Preprocess features; values beyond single precision are refused by all that may compute in it."""
+        """Preprocess features; values beyond single precision are refused, as most systems compute in it."""
         x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
-        if self._is_single:
-            refuse_too_large(x, self.preprocessor_.get_feature_names_out)
+        refuse_too_large(x, self.preprocessor_.get_feature_names_out)
         return x
 
 

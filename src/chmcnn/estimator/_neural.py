@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 class NeuralClassifier(NetworkBuilder):
     """An estimator with a network. A system is a subclass with `_create_loss`."""
 
-    _is_single = True
-
     feature_type_: torch.dtype = torch.float32  # integers of a stream stay what they are
     training_state_: training.TrainingState  # set by partial_fit only
     history_: tuple[training.Epoch, ...]

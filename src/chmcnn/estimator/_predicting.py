@@ -170,7 +170,7 @@ class Predictor:
         **options
             A threshold or a risk, as for `predict_labels`.
         """
-        answering = self._create_answering(**options)
+        answering = self.create_answering(**options)
         if sparse_output:
             blocks = [sparse.csr_array(answering.answer(scores).astype(np.int8)) for scores in self.iterate_proba(X)]
             return sparse.csr_array(sparse.vstack(blocks))
@@ -210,11 +210,11 @@ class Predictor:
         >>> model.predict_labels(data.test.X[:1], risk=0.05, back_off=True, most_specific=True)
         [{'0'}]
         """
-        answering = self._create_answering(**options)
+        answering = self.create_answering(**options)
         blocks = (answering.answer(scores) for scores in self.iterate_proba(X))
         return [labels for block in blocks for labels in self.hierarchy_.decode(block, most_specific=most_specific)]
 
-    def _create_answering(
+    def create_answering(
         self,
         *,
         threshold: Threshold | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pydantic.config import JsonDict
 
-    from chmcnn.estimator import HierarchicalClassifier
+    from chmcnn.estimator import Answering, HierarchicalClassifier
     from chmcnn.serving._limits import Limits
     from chmcnn.serving._rows import Rows
 
@@ -28,6 +28,8 @@ _EXAMPLE: JsonDict = {
     "name": "n1",
     "classes": [{"name": "animal", "score": 0.97}, {"name": "dog", "title": "Dog", "score": 0.9}],
 }
+_DECIDING = {"threshold", "risk", "risk_of", "back_off", "confidence"}
+"""Options that decide which classes are predicted, as `predict_labels` has them."""
 
 
 class ScoredClass(BaseModel):
@@ -62,13 +64,27 @@ class Options(BaseModel):
         None, ge=0, le=1, description="Only classes that are predicted, with this score or a higher one."
     )
     labels: bool = Field(default=False, description="Only classes that are predicted, with the model's own threshold.")
+    risk: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Only classes that are predicted so that no more than this share goes wrong, as a mean over rows.",
+    )
+    risk_of: Literal["missed", "wrong"] | None = Field(
+        None,
+        description="What goes wrong: the share of true classes that are missed (the default), or of predicted ones.",
+    )
+    back_off: bool = Field(
+        default=False, description="With a risk: one path, down to the deepest class that is safe enough."
+    )
+    confidence: float | None = Field(None, gt=0, lt=1, description="Keep the risk with this probability.")
     within: str | None = Field(None, description="This class and its descendants only.")
     most_specific: bool = Field(default=False, description="Leave out ancestors of classes that are shown.")
 
-    @property
-    def asks_for_labels(self) -> bool:
-        """Whether only predicted classes are wanted."""
-        return self.labels or self.threshold is not None
+    def create_answering(self, model: HierarchicalClassifier) -> Answering | None:
+        """Return what decides which classes are predicted, if only those are wanted."""
+        given: Any = {name: getattr(self, name) for name in self.model_fields_set & _DECIDING}
+        return model.create_answering(**given) if self.labels or given else None
 
 
 @lru_cache(maxsize=128)
@@ -134,10 +150,10 @@ class Answerer:
 
     def rank(self, options: Options, scores: NDArray[np.float32]) -> list[list[dict[str, Any]]]:
         """Return the best, or the predicted, classes of rows of coherent scores, each as a `ScoredClass`."""
-        if options.asks_for_labels:
-            thresholds = self._model.thresholds_ if options.threshold is None else np.float64(options.threshold)
-            scores = np.where(scores >= thresholds, scores, np.float32(-1))  # below any lowest score
-        top = options.top or (None if options.asks_for_labels else 10)
+        answering = options.create_answering(self._model)
+        if answering is not None:
+            scores = np.where(answering.answer(scores), scores, np.float32(-1))  # below any lowest score
+        top = options.top or (10 if answering is None else None)
         reached = int(np.count_nonzero(scores >= options.min_score))
         refuse_long_answer(min(reached, len(scores) * (top or reached)), self._limits)
         ranker = Ranker(

@@ -51,7 +51,8 @@ def add_routes(app: FastAPI, service: Service) -> None:
     async def predict(request: Request) -> Response:
         options = read_options(request.scope["query_string"])
         if options.within is not None:
-            service.model.hierarchy_.index(options.within)  # an unknown class is refused before any work
+            service.model.hierarchy_.index(options.within)
+        options.create_answering(service.model)  # an unknown class, or a risk that cannot be kept, needs no work
         answer = await service.batches.ask(Question(await service.read(request), options))
         return Response(answer, media_type="application/json")
 
