@@ -30,10 +30,11 @@ FACTORS = (0.5, 0.75, 1.25, 1.5, 2.0)
 """Epochs of the refit relative to those that the validation rows chose."""
 
 
-def measure(name: str, seed: int, longest: float = max(FACTORS), **settings: int) -> dict[str, Any]:
+def measure(name: str, seed: int, longest: float = max(FACTORS), least: int = 1, **settings: int) -> dict[str, Any]:
     """Return the scores of all epochs, on the rows that decide and on those that judge.
 
-    The second training has at most ``longest`` times the best epoch of the first; ``settings`` are those of the first.
+    The second training has ``longest`` times the best epoch of the first, or ``least`` epochs; ``settings`` are those
+    of the first.
     """
     problem, start = load(name), time.process_time()
     size = problem.Y.shape[0] // 5
@@ -41,7 +42,7 @@ def measure(name: str, seed: int, longest: float = max(FACTORS), **settings: int
     options: dict[str, Any] = {"evaluated": problem.evaluated, "random_state": seed, "refit": False}
     first = CHMCNNClassifier(problem.hierarchy, **(options | settings))
     first.fit(*problem.take(fit), validation_data=problem.take(decide))
-    epochs = round(longest * first.best_epoch_)
+    epochs = max(least, round(longest * first.best_epoch_))
     second = CHMCNNClassifier(problem.hierarchy, epochs=epochs, patience=epochs, **options)
     second.fit(*problem.take(np.concatenate([fit, decide])), validation_data=problem.take(judge))
     return {
