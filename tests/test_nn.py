@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from chmcnn import ChmcnnError, Hierarchy, LabelError, ScoreError
 from chmcnn.constraint import _delegates, max_constraint, mc_loss
 from chmcnn.datasets.synthetic import random_hierarchy
-from chmcnn.nn import MLP, MaxConstraint, MCLoss, SparseMLP, to_sparse_tensor
+from chmcnn.nn import MLP, FeatureScaling, MaxConstraint, MCLoss, SparseMLP, to_sparse_tensor
 from tests.untyped import untyped
 
 HIERARCHY = random_hierarchy(60, edges=90, depth=6)
@@ -323,3 +323,37 @@ def test_a_sparse_network_starts_from_the_frequencies_of_the_classes() -> None:
     network.start_from(frequencies)
     scores = torch.sigmoid(network(torch.zeros(1, 5)))[0]
     torch.testing.assert_close(scores, frequencies, atol=0.05, rtol=0)
+
+
+def test_scaled_features_are_limited_by_their_root_mean_square_in_the_training_rows() -> None:
+    network = MLP(3, 2, scale_features=True)
+    rows = torch.tensor([[2.0, 0.0, -30.0], [-2.0, 0.0, 30.0]])
+    network.start_from(torch.tensor([0.5, 0.5]), rows)
+    scaling = network.eval()[0]
+    assert isinstance(scaling, FeatureScaling)
+    torch.testing.assert_close(scaling(rows * 1e-3), rows * 1e-3)  # what is small stays as it is
+    far = scaling(torch.tensor([[1e4, 1e4, 1e6]])).detach()
+    torch.testing.assert_close(far, torch.tensor([[6.0, 1e4, 90.0]]))  # a column of zeros has no limit
+
+
+def test_scaled_features_are_finite_and_keep_their_order() -> None:
+    scaling = FeatureScaling(1)
+    scaling.limit_by(torch.ones(5, 1))
+    largest = torch.finfo(torch.float32).max
+    values = scaling.eval()(torch.tensor([[-largest], [-1e30], [-100.0], [0.0], [1.0], [1e6], [largest]]))[:, 0]
+    assert values.isfinite().all()
+    assert (values.diff() >= 0).all()
+
+
+def test_the_factors_of_features_are_learnt_faster_than_other_weights() -> None:
+    scaling = FeatureScaling(2).eval()
+    optimizer = torch.optim.Adam(scaling.parameters(), lr=0.01)
+    scaling(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    torch.testing.assert_close(scaling(torch.ones(1, 2)), torch.full((1, 2), 0.94))
+
+
+def test_features_are_omitted_in_training_only_and_less_often_than_hidden_units() -> None:
+    network, x = MLP(10_000, 1, widths=(), dropout=0.5, scale_features=True)[0], torch.ones(1, 10_000)
+    assert 0.05 < float((network(x) == 0).float().mean()) < 0.1
+    assert not (network.eval()(x) == 0).any()

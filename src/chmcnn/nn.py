@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from chmcnn.hierarchy import Hierarchy
 
-__all__ = ["MLP", "MCLoss", "MaxConstraint", "SparseMLP", "to_sparse_tensor"]
+__all__ = ["MLP", "FeatureScaling", "MCLoss", "MaxConstraint", "SparseMLP", "to_sparse_tensor"]
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 # Chosen on validation rows of the problems of benchmarks/texts.py.
@@ -34,6 +34,15 @@ _OUTPUT_SCALE = 0.3
 """Factor of the first weights of outputs that begin near the frequencies of the classes."""
 _RAREST = 1e-4
 """Lowest frequency of a class that its outputs begin with."""
+# Chosen by `python -m benchmarks.starts` on validation rows.
+_LIMIT = 3.0
+"""Limit of a feature, relative to its root mean square."""
+_FACTOR_RATE = 6.0
+"""How much faster than other weights the factor of a feature is learnt."""
+_MOST = 1e9
+"""Most that a feature is told from its limit; its square is finite in single precision."""
+_FEATURE_DROPOUT = 0.15
+"""Share of the features that are omitted in training, relative to that of hidden units."""
 
 
 class MaxConstraint(nn.Module):
@@ -140,6 +149,7 @@ class MLP(nn.Sequential):
         dropout: float = 0.7,
         activation: Literal["relu", "tanh"] = "relu",
         output_rank: int | None = None,
+        scale_features: bool = False,
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ChmcnnError(f"activation is {activation!r}; expected one of {', '.join(map(repr, _ACTIVATIONS))}.")
@@ -147,13 +157,15 @@ class MLP(nn.Sequential):
             raise ChmcnnError(f"widths is {widths!r}; expected positive integers, such as (500, 500).")
         if not (isinstance(dropout, int | float) and 0 <= dropout < 1):
             raise ChmcnnError(f"dropout is {dropout!r}; expected a number in [0, 1).")
-        layers: list[nn.Module] = []
+        layers: list[nn.Module] = [FeatureScaling(features, _FEATURE_DROPOUT * dropout)] if scale_features else []
         for before, after in pairwise((features, *widths)):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]
         super().__init__(*layers, *_create_output((features, *widths)[-1], classes, output_rank))
 
-    def start_from(self, frequencies: Tensor) -> None:
+    def start_from(self, frequencies: Tensor, x: Tensor | None = None) -> None:
         """Begin with scores near the frequencies of the classes (classes,), from which the features deviate.
+
+        Features that are scaled have limits by those of the training rows, ``x``.
 
         >>> network = MLP(77, 2).eval()
         >>> network.start_from(torch.tensor([0.5, 0.01]))
@@ -161,6 +173,42 @@ class MLP(nn.Sequential):
         tensor([[0.5000, 0.0000]], grad_fn=<RoundBackward1>)
         """
         _start_outputs(self[-1].parameters(), frequencies)
+        if x is not None and isinstance(self[0], FeatureScaling):
+            self[0].limit_by(x)
+
+
+class FeatureScaling(nn.Module):
+    """Limit features smoothly, multiply each by a factor that is learnt, and in training omit some at random.
+
+    A value far from 0 comes close to the limit of its feature, which is a multiple of its root mean square in the
+    training rows; without limits it stays as it is.
+
+    >>> scaling = FeatureScaling(2).eval()
+    >>> scaling(torch.tensor([[0.1, 100.0]]))
+    tensor([[  0.1000, 100.0000]], grad_fn=<MulBackward0>)
+    >>> scaling.limit_by(torch.tensor([[-1.0, 1.0], [1.0, 1.0]]))
+    >>> scaling(torch.tensor([[0.1, 100.0]]))
+    tensor([[0.0999, 2.9987]], grad_fn=<MulBackward0>)
+    """
+
+    inverse_limits: Tensor  # 0 for a feature without a limit
+
+    def __init__(self, features: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.factors = nn.Parameter(torch.full((features,), 1 / _FACTOR_RATE))
+        self.register_buffer("inverse_limits", torch.zeros(features))
+        self.dropout = nn.Dropout(dropout)
+
+    def limit_by(self, x: Tensor) -> None:
+        """Set the limits by features (rows, features)."""
+        limits = _LIMIT * x.square().mean(dim=0).sqrt()
+        self.inverse_limits.copy_(torch.where(limits > 0, 1 / limits, 0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return scaled features (..., features)."""
+        relative = (x * self.inverse_limits).clamp(-_MOST, _MOST)
+        scaled: Tensor = self.dropout(x / (1 + relative.square()).sqrt()) * (self.factors * _FACTOR_RATE)
+        return scaled
 
 
 def _start_outputs(last: Iterable[Tensor], frequencies: Tensor) -> None:

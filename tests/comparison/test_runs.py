@@ -64,13 +64,14 @@ def test_a_result_is_kept_with_all_that_it_depends_on(tmp_path: Path) -> None:
     assert content["command"] == "chmcnn compare mine"
     assert 0 < done.figures.auprc <= 1
     assert done.figures.violations_before >= done.figures.violations_after == 0
-    assert done.figures.parameters == 5 * 8 + 8 + 8 * 10 + 10
+    assert done.figures.parameters == 5 + 5 * 8 + 8 + 8 * 10 + 10
     assert done.figures.best_epoch in (1, 2)
     assert done.figures.threads == 1
     assert done.figures.settings == {
         "columns": 5,
         "rows": len(SOURCE.split(0).train.X),
         "by_frequency": True,
+        "scales_features": True,
         "widths": [8],
         "dropout": 0.7,
         "learning_rate": 0.002,

@@ -121,7 +121,7 @@ def test_learned_classes_without_their_ancestors_are_refused(tmp_path: Path) -> 
         ({"scales": torch.full((8,), np.inf, dtype=torch.float64)}, "scales that are not above 0"),
         ({"scales": torch.zeros(8, dtype=torch.float64)}, "scales that are not above 0"),
         ({"means": torch.full((8,), np.nan, dtype=torch.float64)}, "means that are not finite"),
-        ({"network.0.weight": torch.zeros(7, 8)}, r"the weights 0\.weight have shape \(7, 8\); expected \(16, 8\)"),
+        ({"network.1.weight": torch.zeros(7, 8)}, r"the weights 1\.weight have shape \(7, 8\); expected \(16, 8\)"),
         ({"network.9.weight": torch.zeros(7, 8)}, r"the weights 9\.weight have shape \(7, 8\); expected None"),
     ],
 )

@@ -124,11 +124,12 @@ def test_the_constraint_commutes_with_scores_of_0_for_other_classes(hierarchy: A
     assert len(hierarchy.violations(after)) == 0
 
 
-def test_stored_settings_tell_which_outputs_there_are_so_that_older_results_are_refused() -> None:
+@pytest.mark.parametrize("part", ["by_frequency", "scales_features"])
+def test_stored_settings_tell_what_the_network_is_like_so_that_older_results_are_refused(part: str) -> None:
     default, paper = (CHMCNNClassifier(DATA.hierarchy, preset=preset) for preset in ("default", "paper"))
-    assert default.resolve_settings(8, 100)["by_frequency"]
-    assert "by_frequency" not in paper.resolve_settings(8, 100)
-    assert "by_frequency" not in CHMCNNClassifier(DATA.hierarchy, network=MLP).resolve_settings(None, 100)
+    assert default.resolve_settings(8, 100)[part]
+    assert part not in paper.resolve_settings(8, 100)
+    assert part not in CHMCNNClassifier(DATA.hierarchy, network=MLP).resolve_settings(None, 100)
 
 
 @pytest.mark.parametrize(

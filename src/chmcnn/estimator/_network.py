@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from torch import Tensor, nn
 
-    from chmcnn.training import Settings
+    from chmcnn.training import Matrix, Settings
 
 
 class NetworkBuilder(NetworkParameters):
@@ -37,6 +37,7 @@ class NetworkBuilder(NetworkParameters):
     row_groups_: bool = False  # whether the training rows came from files, a window at a time
     learned_: LearnedClasses  # that the network has outputs for
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
+    scales_features_: bool = False  # whether the default network begins with a `FeatureScaling`
     feature_shape_: tuple[int, ...]
     n_samples_fit_: int | None = None  # number of training rows; None for a stream and for a loaded model
 
@@ -52,8 +53,9 @@ class NetworkBuilder(NetworkParameters):
         return self._create_default_network(*size)
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        kind = SparseMLP if self.sparse_network_ else MLP
-        return kind(features, classes, **self.architecture())
+        if self.sparse_network_:
+            return SparseMLP(features, classes, **self.architecture())
+        return MLP(features, classes, scale_features=self.scales_features_, **self.architecture())
 
     def architecture(self) -> dict[str, Any]:
         """Return the options of the default network."""
@@ -85,11 +87,13 @@ class NetworkBuilder(NetworkParameters):
         """Whether only classes with a row have outputs, which begin with their frequencies."""
         return self.network is None and self._find_preset(sparse=self.sparse_network_).by_frequency
 
-    def _build_started(self, labels: csr_array) -> nn.Module:
-        """Create a network whose outputs begin with the frequencies of the classes."""
+    def _build_started(self, labels: csr_array, x: Matrix | None = None) -> nn.Module:
+        """Create a network whose outputs begin with the frequencies of the classes, and features with their limits."""
         network = self.build_network()
-        if isinstance(network, MLP | SparseMLP):
+        if isinstance(network, SparseMLP):
             network.start_from(self._count_frequencies(labels))
+        elif isinstance(network, MLP):
+            network.start_from(self._count_frequencies(labels), x if isinstance(x, torch.Tensor) else None)
         return network
 
     def _count_frequencies(self, labels: csr_array) -> Tensor:

@@ -41,6 +41,7 @@ def describe_network(model: NeuralClassifier) -> dict[str, Any]:
     shape = {"shape": model.feature_shape_, "type": str(model.feature_type_)} if model.streamed_ else {}
     return shape | {
         "sparse network": model.sparse_network_,
+        "scaled features": model.scales_features_,
         "epochs of partial_fit": 0 if state is None else state.epoch,
         "own network": model.network is not None,
         "best epoch": model.best_epoch_,
@@ -89,6 +90,7 @@ def _check_mask(learned: Tensor, hierarchy: Hierarchy) -> NDArray[np.bool_]:
 
 def _restore_shape(model: NeuralClassifier, facts: Mapping[str, Any]) -> None:
     model.sparse_network_ = facts.get("sparse network", False)  # older models have a dense one
+    model.scales_features_ = facts.get("scaled features", False)
     if "shape" not in facts:
         model.feature_shape_ = (len(model.preprocessor_.scales_),)
         return

@@ -196,8 +196,8 @@ class NeuralClassifier(NetworkBuilder):
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         find_preset(self.preset, self.presets)
         super().resolve(y)
-        self.streamed_, self.n_samples_fit_, self.sparse_network_ = False, None, False
-        self.row_groups_ = False
+        self.streamed_, self.row_groups_, self.n_samples_fit_ = False, False, None
+        self.sparse_network_, self.scales_features_ = False, False
         self.feature_type_ = torch.float32
         self.learned_ = self._learn_all()
         self.device_ = choose_device(self.device)
@@ -217,6 +217,7 @@ class NeuralClassifier(NetworkBuilder):
         """Set what the network depends on: the number of training rows, and the form of their features."""
         self.n_samples_fit_, self.feature_shape_ = rows, shape
         self.sparse_network_ = self._wants_sparse_network() and self.preprocessor_.sparse_
+        self.scales_features_ = self.network is None and self._find_preset(sparse=self.sparse_network_).scales_features
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
@@ -232,7 +233,7 @@ class NeuralClassifier(NetworkBuilder):
             if self._is_by_frequency():
                 self.learned_ = self.learned_.restrict(train, valid)
                 train = self.learned_.narrow(train)
-                build = partial(self._build_started, train.y)
+                build = partial(self._build_started, train.y, train.x)
             labels = train.y
         with self._open_display() as progress:
             trained = training.train(

@@ -116,7 +116,8 @@ class NetworkParameters(HierarchicalClassifier):
         by_size["learning_rate"] = preset.choose_learning_rate(columns)
         explicit = {name: self._get_setting(name, preset) for name in by_size if getattr(self, name) is not None}
         others = {name: self._get_setting(name, preset) for name in TRAINING if name not in by_size}
-        flags = {"sparse": sparse, "by_frequency": preset.by_frequency and self.network is None}
+        default = {name: getattr(preset, name) and self.network is None for name in ("by_frequency", "scales_features")}
+        flags = {"sparse": sparse} | default
         size = {"columns": columns, "rows": rows} | {name: True for name, flag in flags.items() if flag}
         return size | by_size | explicit | others | {"output_rank": self.output_rank} | self._get_own_settings()
 

@@ -24,6 +24,7 @@ class Preset:
     settings: Settings
     scaled: bool = False  # whether options and learning rate depend on the size of the table
     by_frequency: bool = False  # whether only classes with a row have outputs, which begin with their frequencies
+    scales_features: bool = False  # whether the network begins with a `chmcnn.nn.FeatureScaling`
     sparse: Preset | None = None  # for sparse features and `chmcnn.nn.SparseMLP`; None for the same as for dense ones
 
     def choose_widths(self, columns: int) -> tuple[int, ...]:
@@ -69,6 +70,7 @@ PRESETS: dict[str, Preset] = {
         Settings(epochs=400, batch_size=64, learning_rate=2e-3, patience=10, patience_growth=0.2, averaging=4),
         scaled=True,
         by_frequency=True,
+        scales_features=True,
         # Chosen on validation rows of the problems of benchmarks/texts.py.
         sparse=Preset(
             (512,),
