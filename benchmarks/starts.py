@@ -4,11 +4,13 @@ Each candidate is trained on the training rows of each data set, and stopped by 
 used. `benchmarks.report` writes the table of docs/findings.md.
 """
 
+import math
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import pandas as pd
@@ -20,20 +22,13 @@ from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, load_all, run_once
 from benchmarks.shapes import data_folder
 from chmcnn import CHMCNNClassifier, datasets
+from chmcnn.estimator._learned import LearnedClasses
 from chmcnn.nn import MLP
 from chmcnn.training import Loss, Settings
 
 FOLDER = RESULTS / "starts"
-DATASETS = ("cellcycle_FUN", "seq_FUN", "eisen_FUN", "eisen_GO", "enron")
-SEEDS = (0,)
-CANDIDATES = ("default", "plain start, all classes", "mixup", "AdamW", "batches of 128 rows")
-
-
-class Plain(CHMCNNClassifier):
-    """The default network with random first outputs, and an output for each class."""
-
-    def _is_by_frequency(self) -> bool:
-        return False
+FIRST = ("cellcycle_FUN", "seq_FUN", "eisen_FUN", "eisen_GO", "enron")
+DATASETS = (*FIRST, "derisi_FUN", "gasch1_FUN", "gasch2_FUN", "spo_FUN", "derisi_GO", "imclef07d")
 
 
 class MixedMLP(MLP):
@@ -57,7 +52,7 @@ class Mixup(CHMCNNClassifier):
     """The default with mixup: the loss has the labels of both rows, each with its share."""
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        self._mixed = MixedMLP(features, classes, **self.architecture())
+        self._mixed = MixedMLP(features, classes, scale_features=self.scales_features_, **self.architecture())
         return self._mixed
 
     def _create_loss(self, labels: csr_array | None) -> Loss:
@@ -70,6 +65,14 @@ class Mixup(CHMCNNClassifier):
         return mix
 
 
+class Unscaled(CHMCNNClassifier):
+    """The default network, whose first layer has the features as they are."""
+
+    def _take_sizes(self, rows: int, shape: tuple[int, ...]) -> None:
+        super()._take_sizes(rows, shape)
+        self.scales_features_ = False
+
+
 def _use_adamw() -> AbstractContextManager[object]:
     def create(network: nn.Module, settings: Settings, _device: torch.device | str) -> torch.optim.Optimizer:
         return torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.01)
@@ -77,13 +80,50 @@ def _use_adamw() -> AbstractContextManager[object]:
     return mock.patch("chmcnn.training._state.create_optimizer", create)
 
 
+@contextmanager
+def _start_plainly() -> Iterator[None]:
+    """Let outputs begin at random, and have one for each class."""
+    restrict = mock.patch.object(LearnedClasses, "restrict", lambda classes, *_rows: classes)
+    with restrict, mock.patch("chmcnn.nn._start_outputs"):
+        yield
+
+
+class Candidate(NamedTuple):
+    """A classifier, its options, what holds while it is trained, and on how much it is tried."""
+
+    kind: type[CHMCNNClassifier] = CHMCNNClassifier
+    options: Mapping[str, Any] = {}
+    context: Callable[[], AbstractContextManager[object]] = nullcontext
+    names: tuple[str, ...] = FIRST
+    seeds: int = 1
+
+
+def _features(kind: type[CHMCNNClassifier] = CHMCNNClassifier, **constants: float) -> Candidate:
+    """Return a candidate with other features, on all data sets."""
+    context = partial(mock.patch.multiple, "chmcnn.nn", **constants) if constants else nullcontext
+    return Candidate(kind, context=context, names=DATASETS, seeds=2)
+
+
+CANDIDATES = {
+    "default": _features(),
+    "plain start, all classes": Candidate(context=_start_plainly),
+    "mixup": Candidate(Mixup),
+    "AdamW": Candidate(context=_use_adamw),
+    "batches of 128 rows": Candidate(options={"batch_size": 128}),
+    "features as they are": _features(Unscaled),
+    "features without limits": _features(_LIMIT=math.inf),
+    "features without factors": _features(_FACTOR_RATE=1e-9),  # which hardly learn anything
+    "no feature omitted": _features(_FEATURE_DROPOUT=0.0),
+    "twice as many features omitted": _features(_FEATURE_DROPOUT=0.3),
+}
+
+
 def measure(name: str, candidate: str, seed: int) -> dict[str, Any]:
     """Return the best AU(PRC) on validation rows, its epoch, and the processor time."""
     data = datasets.load(name, data_dir=data_folder())
-    kind = {"plain start, all classes": Plain, "mixup": Mixup}.get(candidate, CHMCNNClassifier)
-    options: dict[str, Any] = {"batch_size": 128} if candidate == "batches of 128 rows" else {}
+    kind, options, context, *_ = CANDIDATES[candidate]
     start = time.process_time()
-    with _use_adamw() if candidate == "AdamW" else nullcontext():
+    with context():
         model = kind(data.hierarchy, evaluated=data.evaluated, random_state=seed, refit=False, **options)
         model.fit(data.train.X, data.train.Y, validation_data=(data.valid.X, data.valid.Y))
     return {
@@ -101,17 +141,18 @@ def report() -> str:
     runs = pd.DataFrame(load_all(FOLDER))
     by_run = runs.pivot_table(index=["dataset", "seed"], columns="candidate", values=["validation AU(PRC)", "epochs"])
     scores, epochs = by_run["validation AU(PRC)"], by_run["epochs"]
-    cells = []
+    cells, reference = [], next(iter(CANDIDATES))
     for candidate in (name for name in CANDIDATES if name in scores):
-        default = candidate == CANDIDATES[0]
-        shown = scores[candidate] if default else (scores[candidate] - scores[CANDIDATES[0]]).dropna()
+        default = candidate == reference
+        shown = scores[candidate] if default else (scores[candidate] - scores[reference]).dropna()
         means, sign = shown.groupby("dataset").mean(), "" if default else "+"
         cells.append([candidate, *(f"{means[name]:{sign}.4f}" if name in means else "not run" for name in DATASETS)])
-        cells[-1] += [f"{means.mean():{sign}.4f}", f"{epochs[candidate].loc[shown.index].mean():.0f}"]
+        relative = epochs.loc[shown.index, candidate].sum() / epochs.loc[shown.index, reference].sum()
+        cells[-1] += [f"{means.mean():{sign}.4f}", f"{relative:.2f}"]
     note = (
-        f"AU(PRC) on validation rows, {runs['seed'].nunique()} seed, and for the others the difference to the default; "
-        "the mean is over the data sets that were run. Epochs until the training stops. Run by `python -m "
-        "benchmarks.starts`."
+        f"AU(PRC) on validation rows, and for the others the difference to the default; {runs['seed'].nunique()} seeds "
+        "where all data sets were run, one for the other candidates. The mean is over the data sets that were run. "
+        "Epochs until the training stops, relative to the default. Run by `python -m benchmarks.starts`."
     )
     return f"{table(['candidate', *DATASETS, 'mean', 'epochs'], cells)}\n{note}\n"
 
@@ -120,11 +161,11 @@ def main(names: list[str]) -> None:
     """Run what has no result file, on all data sets or on those that are named."""
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for seed in SEEDS:
-        for number, candidate in enumerate(CANDIDATES):
-            for name in names or DATASETS:
-                file = FOLDER / f"{name}-{number}-{seed}.json"
-                run_once(file, partial(measure, name, candidate, seed), "starts")
+    for seed in range(2):
+        for number, (name, candidate) in enumerate(CANDIDATES.items()):
+            for dataset in names or candidate.names if seed < candidate.seeds else ():
+                file = FOLDER / f"{dataset}-{number}-{seed}.json"
+                run_once(file, partial(measure, dataset, name, seed), "starts")
 
 
 if __name__ == "__main__":

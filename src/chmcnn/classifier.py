@@ -24,10 +24,12 @@ class CHMCNNClassifier(NeuralClassifier):
         ``"default"``, or ``"paper"`` for the settings of the paper. It has the values of the parameters that are None.
     network
         A torch module that returns one logit per class, or a function that creates one from the numbers of features and
-        classes. A module is copied for each training. By default fully connected layers, which with the default preset
-        have outputs only for classes with a row: the score of the others is 0.
+        classes. A module is copied for each training. By default fully connected layers. With the default preset they
+        have outputs only for classes with a row, the score of the others is 0; and dense features of a table are scaled
+        by a `chmcnn.nn.FeatureScaling` first.
     widths, dropout
-        Sizes of the hidden layers of the default network, and the dropout after each.
+        Sizes of the hidden layers of the default network, and the dropout after each. Where features are scaled, they
+        are omitted less often than hidden units.
     output_rank
         Rank of the weights of the last layer: it becomes two, with that many units between them and no activation. For
         very many classes, this takes far less time and memory. By default the rank is full.

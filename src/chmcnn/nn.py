@@ -40,7 +40,7 @@ _LIMIT = 3.0
 _FACTOR_RATE = 6.0
 """How much faster than other weights the factor of a feature is learnt."""
 _MOST = 1e9
-"""Most that a feature is told from its limit; its square is finite in single precision."""
+"""Largest ratio of a feature and its limit that is told from others; its square is finite in single precision."""
 _FEATURE_DROPOUT = 0.15
 """Share of the features that are omitted in training, relative to that of hidden units."""
 
@@ -134,7 +134,8 @@ class MLP(nn.Sequential):
     >>> MLP(77, 500, widths=(1000, 1000))(torch.randn(4, 77)).shape
     torch.Size([4, 500])
 
-    With many classes, most weights are in the last layer. ``output_rank`` makes it a product of two smaller ones:
+    ``scale_features`` puts a `FeatureScaling` before them, with a smaller dropout. With many classes, most weights are
+    in the last layer. ``output_rank`` makes it a product of two smaller ones:
 
     >>> [sum(weights.numel() for weights in MLP(77, 100_000, output_rank=rank).parameters()) for rank in (None, 64)]
     [101179000, 7643000]
@@ -201,7 +202,7 @@ class FeatureScaling(nn.Module):
 
     def limit_by(self, x: Tensor) -> None:
         """Set the limits by features (rows, features)."""
-        limits = _LIMIT * x.square().mean(dim=0).sqrt()
+        limits = _LIMIT / len(x) ** 0.5 * torch.linalg.vector_norm(x, dim=0)
         self.inverse_limits.copy_(torch.where(limits > 0, 1 / limits, 0))
 
     def forward(self, x: Tensor) -> Tensor:

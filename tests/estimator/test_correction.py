@@ -38,7 +38,7 @@ def test_a_class_that_does_not_count_is_delegated_to_neither_in_training_nor_in_
     start = CHMCNNClassifier(**{**model.get_params(), "learning_rate": 1e-30})
     start.fit(DATA.train.X, DATA.train.Y)
     trained, untrained = (one.network_.state_dict() for one in (model, start))
-    same = [torch.equal(a, b) for a, b in zip(trained["3.weight"], untrained["3.weight"], strict=True)]
+    same = [torch.equal(a, b) for a, b in zip(trained["4.weight"], untrained["4.weight"], strict=True)]
     assert np.array_equal(same, inner)  # only the outputs of the classes that do not count have learned nothing
     raw = model.uncorrected_proba(DATA.test.X)
     raw[:, inner] = 1
