@@ -231,7 +231,9 @@ SETTINGS: dict[str, Setting] = {
         _NETWORK,
         option=Option("width", _integer(1), lambda width: [width, width], "Units of each of the two hidden layers."),
     ),
-    "dropout": Setting(_SHARE, "Dropout after each hidden layer; the default preset omits features as well, less often.", _NETWORK),
+    "dropout": Setting(
+        _SHARE, "Dropout after each hidden layer; the default preset omits features as well, less often.", _NETWORK
+    ),
     "output_rank": Setting(
         _integer(1),
         "Rank of the weights of the last layer, for very many classes: less time and memory; full if not given.",
