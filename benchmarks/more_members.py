@@ -44,7 +44,7 @@ class CopiedNetwork(CHMCNNClassifier):
     """The default with `Copies`, whose loss is the mean of all copies, as in TabM."""
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        return Copies(features, classes, **self.architecture())
+        return Copies(features, classes, **self._list_network_options())
 
     def _create_loss(self, labels: csr_array | None) -> Loss:
         loss = super()._create_loss(labels)

@@ -52,7 +52,7 @@ class Mixup(CHMCNNClassifier):
     """The default with mixup: the loss has the labels of both rows, each with its share."""
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        self._mixed = MixedMLP(features, classes, scale_features=self.scales_features_, **self.architecture())
+        self._mixed = MixedMLP(features, classes, **self._list_network_options())
         return self._mixed
 
     def _create_loss(self, labels: csr_array | None) -> Loss:
@@ -68,9 +68,8 @@ class Mixup(CHMCNNClassifier):
 class Unscaled(CHMCNNClassifier):
     """The default network, whose first layer has the features as they are."""
 
-    def _take_sizes(self, rows: int, shape: tuple[int, ...]) -> None:
-        super()._take_sizes(rows, shape)
-        self.scales_features_ = False
+    def _wants_scaled_features(self) -> bool:
+        return False
 
 
 def _use_adamw() -> AbstractContextManager[object]:

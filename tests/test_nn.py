@@ -325,32 +325,26 @@ def test_a_sparse_network_starts_from_the_frequencies_of_the_classes() -> None:
     torch.testing.assert_close(scores, frequencies, atol=0.05, rtol=0)
 
 
-def test_scaled_features_are_limited_by_their_root_mean_square_in_the_training_rows() -> None:
-    network = MLP(3, 2, scale_features=True)
-    rows = torch.tensor([[2.0, 0.0, -30.0], [-2.0, 0.0, 30.0]])
-    network.start_from(torch.tensor([0.5, 0.5]), rows)
-    scaling = network.eval()[0]
-    assert isinstance(scaling, FeatureScaling)
-    torch.testing.assert_close(scaling(rows * 1e-3), rows * 1e-3)  # what is small stays as it is
-    far = scaling(torch.tensor([[1e4, 1e4, 1e6]])).detach()
-    torch.testing.assert_close(far, torch.tensor([[6.0, 1e4, 90.0]]))  # a column of zeros has no limit
+def test_scaled_features_come_first_where_they_are_wanted() -> None:
+    assert [type(layer) for layer in MLP(3, 2, widths=(), scale_features=True)] == [FeatureScaling, nn.Linear]
 
 
-def test_scaled_features_are_finite_and_keep_their_order() -> None:
-    scaling = FeatureScaling(1)
-    scaling.limit_by(torch.ones(5, 1))
+def test_scaled_features_are_limited_and_keep_their_order() -> None:
     largest = torch.finfo(torch.float32).max
-    values = scaling.eval()(torch.tensor([[-largest], [-1e30], [-100.0], [0.0], [1.0], [1e6], [largest]]))[:, 0]
-    assert values.isfinite().all()
+    x = torch.tensor([[-largest], [-1e30], [-100.0], [-2.0], [0.0], [1.0], [1e6], [1e12], [largest]])
+    values = FeatureScaling(1).eval()(x)[:, 0]
     assert (values.diff() >= 0).all()
+    torch.testing.assert_close(values[[0, -1]], torch.tensor([-3.0, 3.0]))
+    assert FeatureScaling(1).eval()(torch.tensor([[torch.nan]])).isnan().all()
 
 
 def test_the_factors_of_features_are_learnt_faster_than_other_weights() -> None:
     scaling = FeatureScaling(2).eval()
-    optimizer = torch.optim.Adam(scaling.parameters(), lr=0.01)
-    scaling(torch.ones(1, 2)).sum().backward()
+    optimizer, x = torch.optim.Adam(scaling.parameters(), lr=0.01), torch.ones(1, 2)
+    before = scaling(x)
+    before.sum().backward()
     optimizer.step()
-    torch.testing.assert_close(scaling(torch.ones(1, 2)), torch.full((1, 2), 0.94))
+    torch.testing.assert_close(scaling(x), 0.94 * before)
 
 
 def test_features_are_omitted_in_training_only_and_less_often_than_hidden_units() -> None:

@@ -36,13 +36,13 @@ _RAREST = 1e-4
 """Lowest frequency of a class that its outputs begin with."""
 # Chosen by `python -m benchmarks.starts` on validation rows.
 _LIMIT = 3.0
-"""Limit of a feature, relative to its root mean square."""
+"""Limit of a standardised feature. Saved networks rely on it, as on the next one."""
 _FACTOR_RATE = 6.0
 """How much faster than other weights the factor of a feature is learnt."""
-_MOST = 1e9
-"""Largest ratio of a feature and its limit that is told from others; its square is finite in single precision."""
 _FEATURE_DROPOUT = 0.15
 """Share of the features that are omitted in training, relative to that of hidden units."""
+_MOST = 1e9
+"""Features beyond it count as it: its square is finite in single precision."""
 
 
 class MaxConstraint(nn.Module):
@@ -134,8 +134,8 @@ class MLP(nn.Sequential):
     >>> MLP(77, 500, widths=(1000, 1000))(torch.randn(4, 77)).shape
     torch.Size([4, 500])
 
-    ``scale_features`` puts a `FeatureScaling` before them, with a smaller dropout. With many classes, most weights are
-    in the last layer. ``output_rank`` makes it a product of two smaller ones:
+    ``scale_features`` puts a `FeatureScaling` before the layers, with a smaller dropout. With many classes, most
+    weights are in the last layer. ``output_rank`` makes it a product of two smaller ones:
 
     >>> [sum(weights.numel() for weights in MLP(77, 100_000, output_rank=rank).parameters()) for rank in (None, 64)]
     [101179000, 7643000]
@@ -163,10 +163,8 @@ class MLP(nn.Sequential):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation](), nn.Dropout(dropout)]
         super().__init__(*layers, *_create_output((features, *widths)[-1], classes, output_rank))
 
-    def start_from(self, frequencies: Tensor, x: Tensor | None = None) -> None:
+    def start_from(self, frequencies: Tensor) -> None:
         """Begin with scores near the frequencies of the classes (classes,), from which the features deviate.
-
-        Features that are scaled have limits by those of the training rows, ``x``.
 
         >>> network = MLP(77, 2).eval()
         >>> network.start_from(torch.tensor([0.5, 0.01]))
@@ -174,42 +172,27 @@ class MLP(nn.Sequential):
         tensor([[0.5000, 0.0000]], grad_fn=<RoundBackward1>)
         """
         _start_outputs(self[-1].parameters(), frequencies)
-        if x is not None and isinstance(self[0], FeatureScaling):
-            self[0].limit_by(x)
 
 
 class FeatureScaling(nn.Module):
-    """Limit features smoothly, multiply each by a factor that is learnt, and in training omit some at random.
+    """Limit standardised features smoothly, multiply each by a factor that is learnt, and in training omit some.
 
-    A value far from 0 comes close to the limit of its feature, which is a multiple of its root mean square in the
-    training rows; without limits it stays as it is.
+    The farther a value is from 0, the closer it comes to 3 or -3: no single cell decides a row.
 
-    >>> scaling = FeatureScaling(2).eval()
-    >>> scaling(torch.tensor([[0.1, 100.0]]))
-    tensor([[  0.1000, 100.0000]], grad_fn=<MulBackward0>)
-    >>> scaling.limit_by(torch.tensor([[-1.0, 1.0], [1.0, 1.0]]))
-    >>> scaling(torch.tensor([[0.1, 100.0]]))
-    tensor([[0.0999, 2.9987]], grad_fn=<MulBackward0>)
+    >>> FeatureScaling(3).eval()(torch.tensor([[-0.1, 1.0, 100.0]]))
+    tensor([[-0.0999,  0.9487,  2.9987]], grad_fn=<MulBackward0>)
     """
-
-    inverse_limits: Tensor  # 0 for a feature without a limit
 
     def __init__(self, features: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.factors = nn.Parameter(torch.full((features,), 1 / _FACTOR_RATE))
-        self.register_buffer("inverse_limits", torch.zeros(features))
         self.dropout = nn.Dropout(dropout)
-
-    def limit_by(self, x: Tensor) -> None:
-        """Set the limits by features (rows, features)."""
-        limits = _LIMIT / len(x) ** 0.5 * torch.linalg.vector_norm(x, dim=0)
-        self.inverse_limits.copy_(torch.where(limits > 0, 1 / limits, 0))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return scaled features (..., features)."""
-        relative = (x * self.inverse_limits).clamp(-_MOST, _MOST)
-        scaled: Tensor = self.dropout(x / (1 + relative.square()).sqrt()) * (self.factors * _FACTOR_RATE)
-        return scaled
+        x = x.clamp(-_MOST, _MOST)
+        limited: Tensor = self.dropout(x / (1 + (x / _LIMIT).square()).sqrt())
+        return limited * (self.factors * _FACTOR_RATE)
 
 
 def _start_outputs(last: Iterable[Tensor], frequencies: Tensor) -> None:

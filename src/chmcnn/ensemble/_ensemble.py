@@ -193,7 +193,11 @@ class CoherentEnsemble(HierarchicalClassifier):
         )
         if given is not None:
             chosen, given = [chosen[at] for at in np.flatnonzero(given)], given[given > 0]
-        members = [prepare(member, self._list_given(number, member, valid)) for number, member in enumerate(chosen)]
+        standardised = getattr(self.preprocessor_, "standardise", False)  # a transformer of the user does not tell
+        members = [
+            prepare(member, self._list_given(number, member, valid), standardised=standardised)
+            for number, member in enumerate(chosen)
+        ]
         if given is not None:
             for member in members:
                 member.optional = False  # the user counts on it

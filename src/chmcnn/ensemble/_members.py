@@ -80,13 +80,15 @@ def _refuse_duplicates(names: list[str]) -> None:
         raise ChmcnnError(f"{times} members have the name {name!r}; give each a name of its own: (name, estimator).")
 
 
-def prepare(member: Member, given: Mapping[str, Any]) -> Member:
+def prepare(member: Member, given: Mapping[str, Any], *, standardised: bool) -> Member:
     """Return a copy that is not fitted, with the parameters of the ensemble: features come preprocessed."""
     model: HierarchicalClassifier = clone(member.model)
     names = model.get_params(deep=False)
     own = {"preprocess": names["preprocess"]} if hasattr(names.get("preprocess"), "fit") else {}
     seed = {} if names.get("random_state") is None else {"random_state": names["random_state"]}
     model.set_params(**{name: value for name, value in {**given, **own, **seed}.items() if name in names})
+    if isinstance(model, NeuralClassifier):
+        model.is_given_standardised = standardised
     return Member(member.name, model, member.optional)
 
 

@@ -12,6 +12,7 @@ import torch
 from scipy import sparse
 
 from chmcnn import training
+from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator._learned import LearnedClasses
 from chmcnn.estimator._parameters import TRAINING, NetworkParameters
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from torch import Tensor, nn
 
-    from chmcnn.training import Matrix, Settings
+    from chmcnn.training import Settings
 
 
 class NetworkBuilder(NetworkParameters):
@@ -36,6 +37,7 @@ class NetworkBuilder(NetworkParameters):
     streamed_: bool
     row_groups_: bool = False  # whether the training rows came from files, a window at a time
     learned_: LearnedClasses  # that the network has outputs for
+    is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     scales_features_: bool = False  # whether the default network begins with a `FeatureScaling`
     feature_shape_: tuple[int, ...]
@@ -53,9 +55,12 @@ class NetworkBuilder(NetworkParameters):
         return self._create_default_network(*size)
 
     def _create_default_network(self, features: int, classes: int) -> nn.Module:
-        if self.sparse_network_:
-            return SparseMLP(features, classes, **self.architecture())
-        return MLP(features, classes, scale_features=self.scales_features_, **self.architecture())
+        kind = SparseMLP if self.sparse_network_ else MLP
+        return kind(features, classes, **self._list_network_options())
+
+    def _list_network_options(self) -> dict[str, Any]:
+        scaling = {"scale_features": True} if self.scales_features_ else {}
+        return self.architecture() | scaling
 
     def architecture(self) -> dict[str, Any]:
         """Return the options of the default network."""
@@ -78,6 +83,14 @@ class NetworkBuilder(NetworkParameters):
         preset = find_preset(self.preset, self.presets)
         return self.has_sparse_network and self.network is None and preset.sparse is not None
 
+    def _wants_scaled_features(self) -> bool:
+        """Whether the default network begins with a `FeatureScaling`, which is for standardised dense features."""
+        preprocessor = self.preprocessor_
+        if self.network is not None or not isinstance(preprocessor, Preprocessor) or preprocessor.sparse_:
+            return False
+        standardised = preprocessor.standardise or self.is_given_standardised
+        return standardised and find_preset(self.preset, self.presets).scales_features
+
     # Classes
 
     def _learn_all(self) -> LearnedClasses:
@@ -87,13 +100,11 @@ class NetworkBuilder(NetworkParameters):
         """Whether only classes with a row have outputs, which begin with their frequencies."""
         return self.network is None and self._find_preset(sparse=self.sparse_network_).by_frequency
 
-    def _build_started(self, labels: csr_array, x: Matrix | None = None) -> nn.Module:
-        """Create a network whose outputs begin with the frequencies of the classes, and features with their limits."""
+    def _build_started(self, labels: csr_array) -> nn.Module:
+        """Create a network whose outputs begin with the frequencies of the classes."""
         network = self.build_network()
-        if isinstance(network, SparseMLP):
+        if isinstance(network, MLP | SparseMLP):
             network.start_from(self._count_frequencies(labels))
-        elif isinstance(network, MLP):
-            network.start_from(self._count_frequencies(labels), x if isinstance(x, torch.Tensor) else None)
         return network
 
     def _count_frequencies(self, labels: csr_array) -> Tensor:

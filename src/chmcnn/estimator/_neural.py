@@ -217,7 +217,7 @@ class NeuralClassifier(NetworkBuilder):
         """Set what the network depends on: the number of training rows, and the form of their features."""
         self.n_samples_fit_, self.feature_shape_ = rows, shape
         self.sparse_network_ = self._wants_sparse_network() and self.preprocessor_.sparse_
-        self.scales_features_ = self.network is None and self._find_preset(sparse=self.sparse_network_).scales_features
+        self.scales_features_ = self._wants_scaled_features()
 
     def _to_rows(self, X: Features, labels: csr_array) -> Rows:
         return super()._to_rows(X, labels).to(self.device_)
@@ -233,7 +233,7 @@ class NeuralClassifier(NetworkBuilder):
             if self._is_by_frequency():
                 self.learned_ = self.learned_.restrict(train, valid)
                 train = self.learned_.narrow(train)
-                build = partial(self._build_started, train.y, train.x)
+                build = partial(self._build_started, train.y)
             labels = train.y
         with self._open_display() as progress:
             trained = training.train(

@@ -24,7 +24,7 @@ class Preset:
     settings: Settings
     scaled: bool = False  # whether options and learning rate depend on the size of the table
     by_frequency: bool = False  # whether only classes with a row have outputs, which begin with their frequencies
-    scales_features: bool = False  # whether the network begins with a `chmcnn.nn.FeatureScaling`
+    scales_features: bool = False  # whether `chmcnn.nn.FeatureScaling` comes before the layers
     sparse: Preset | None = None  # for sparse features and `chmcnn.nn.SparseMLP`; None for the same as for dense ones
 
     def choose_widths(self, columns: int) -> tuple[int, ...]:
