@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from safetensors.torch import load_file, save_file
 from chmcnn.estimator import _model_files
 
 
-def change_facts(folder: Path, changed: dict[str, Any]) -> None:
-    """Replace facts of a model."""
+def change_facts(folder: Path, changed: dict[str, Any], without: Collection[str] = ()) -> None:
+    """Replace facts of a model, and omit some."""
     file = folder / "model.json"
-    content = json.loads(file.read_text()) | changed
+    facts = json.loads(file.read_text()) | changed
+    content = {name: fact for name, fact in facts.items() if name not in without}
     file.write_text(json.dumps(content | {"digest": _model_files._digest(content)}))
 
 

@@ -25,8 +25,8 @@ class CHMCNNClassifier(NeuralClassifier):
     network
         A torch module that returns one logit per class, or a function that creates one from the numbers of features and
         classes. A module is copied for each training. By default fully connected layers. With the default preset they
-        have outputs only for classes with a row, the score of the others is 0; and dense features of a table are scaled
-        by a `chmcnn.nn.FeatureScaling` first.
+        have outputs only for classes with a row: the score of the others is 0. Standardised features pass a
+        `chmcnn.nn.FeatureScaling` first, unless they are sparse.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each. Where features are scaled, they
         are omitted less often than hidden units.

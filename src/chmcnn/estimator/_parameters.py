@@ -116,8 +116,12 @@ class NetworkParameters(HierarchicalClassifier):
         by_size["learning_rate"] = preset.choose_learning_rate(columns)
         explicit = {name: self._get_setting(name, preset) for name in by_size if getattr(self, name) is not None}
         others = {name: self._get_setting(name, preset) for name in TRAINING if name not in by_size}
-        default = {name: getattr(preset, name) and self.network is None for name in ("by_frequency", "scales_features")}
-        flags = {"sparse": sparse} | default
+        is_default = self.network is None
+        flags = {
+            "sparse": sparse,
+            "by_frequency": is_default and preset.by_frequency,
+            "scales_features": is_default and preset.scales_features and self.preprocess is True,
+        }
         size = {"columns": columns, "rows": rows} | {name: True for name, flag in flags.items() if flag}
         return size | by_size | explicit | others | {"output_rank": self.output_rank} | self._get_own_settings()
 
