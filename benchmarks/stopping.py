@@ -18,8 +18,6 @@ import torch
 from benchmarks import refits
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, load_all, run_once
-from benchmarks.published_report import RUNS
-from chmcnn import comparison
 
 FOLDER = RESULTS / "stopping"
 DATASETS = (*refits.DATASETS, "cellcycle_GO", "spo_GO", "diatoms")
@@ -92,23 +90,13 @@ def report() -> str:
         cells.append([rule, *(f"{gain:+.4f}" for gain in (*gains, gains.mean())), f"{times:.2f}"])
     seeds = Counter(run["dataset"] for run in runs)
     several = ", ".join(f"{name}: {number}" for name, number in seeds.items() if number > 1)
-    correlations = _correlate_with_test_rows()
-    cells.append(["correlation", *(f"{correlations.get(name, np.nan):+.2f}" for name in scores.index), "", ""])
     note = (
         f"AU(PRC) on held-out rows, 1 seed ({several}), and for the others the difference to the default. "
         "Epochs are those of the first training, relative to the default. On diatoms all trainings were ended 30 "
-        "epochs after their best one, where the default would have gone on for a fifth of it. The last row is the "
-        "correlation of the chosen epoch with the test AU(PRC), over the seeds of table 2 if they are five or more. "
-        "Run by `python -m benchmarks.stopping`."
+        "epochs after their best one, where the default would have gone on for a fifth of it. Run by `python -m "
+        "benchmarks.stopping`."
     )
     return f"{table(['stop after', *scores.index, 'mean', 'epochs'], cells)}\n{note}\n"
-
-
-def _correlate_with_test_rows() -> "pd.Series[float]":
-    """Return for each data set how the test AU(PRC) of the default's runs in table 2 goes with their chosen epochs."""
-    found = comparison.collect(RUNS / "table2" / "runs")
-    runs = found[(found["system"] == "C-HMCNN") & ~found["options"].astype(bool)]
-    return pd.Series({name: of["best_epoch"].corr(of["auprc"]) for name, of in runs.groupby("dataset") if len(of) >= 5})
 
 
 def _score(run: dict[str, Any], chosen: int) -> float:
