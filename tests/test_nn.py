@@ -329,13 +329,18 @@ def test_scaled_features_come_first_where_they_are_wanted() -> None:
     assert [type(layer) for layer in MLP(3, 2, widths=(), scale_features=True)] == [FeatureScaling, nn.Linear]
 
 
-def test_scaled_features_are_limited_and_keep_their_order() -> None:
-    largest = torch.finfo(torch.float32).max
-    x = torch.tensor([[-largest], [-1e30], [-100.0], [-2.0], [0.0], [1.0], [1e6], [1e12], [largest]])
-    values = FeatureScaling(1).eval()(x)[:, 0]
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_scaled_features_are_limited_and_keep_their_order(dtype: torch.dtype) -> None:
+    scaling, largest = FeatureScaling(1).to(dtype).eval(), torch.finfo(dtype).max
+    values = scaling(torch.tensor([[-largest], [-6e4], [-2.0], [0.0], [1.0], [6e4], [largest]], dtype=dtype))[:, 0]
     assert (values.diff() >= 0).all()
-    torch.testing.assert_close(values[[0, -1]], torch.tensor([-3.0, 3.0]))
-    assert FeatureScaling(1).eval()(torch.tensor([[torch.nan]])).isnan().all()
+    torch.testing.assert_close(values[[0, -1]], torch.tensor([-3.0, 3.0], dtype=dtype))
+    assert scaling(torch.tensor([[torch.nan]], dtype=dtype)).isnan().all()
+
+
+def test_a_wrong_share_of_omitted_features_is_refused() -> None:
+    with pytest.raises(ChmcnnError, match=r"dropout is 2\.0; expected a number in \[0, 1\)"):
+        FeatureScaling(3, 2.0)
 
 
 def test_the_factors_of_features_are_learnt_faster_than_other_weights() -> None:

@@ -25,8 +25,8 @@ class CHMCNNClassifier(NeuralClassifier):
     network
         A torch module that returns one logit per class, or a function that creates one from the numbers of features and
         classes. A module is copied for each training. By default fully connected layers. With the default preset they
-        have outputs only for classes with a row: the score of the others is 0. Standardised features pass a
-        `chmcnn.nn.FeatureScaling` first, unless they are sparse.
+        have outputs only for classes with a row: the score of the others is 0. Dense features that ``preprocess=True``
+        standardises pass a `chmcnn.nn.FeatureScaling` first.
     widths, dropout
         Sizes of the hidden layers of the default network, and the dropout after each. Where features are scaled, they
         are omitted less often than hidden units.
@@ -53,9 +53,10 @@ class CHMCNNClassifier(NeuralClassifier):
         How scores become probabilities, learnt on validation rows: ``"temperature"``, ``"isotonic"`` or
         ``"venn-abers"``. None leaves them as they are. `calibrate` does the same after training.
     preprocess
-        Whether to standardise the features. Categories, dates and texts are always encoded and missing numbers imputed:
-        see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer or pipeline that a model folder can keep,
-        such as a ``ColumnTransformer``; it gets X as it is. Preprocessing is fitted to training rows only.
+        Whether to standardise the features, which the default network then scales. Categories, dates and texts are
+        always encoded and missing numbers imputed: see `chmcnn.datasets.Preprocessor`. Or any scikit-learn transformer
+        or pipeline that a model folder can keep, such as a ``ColumnTransformer``; it gets X as it is. Preprocessing is
+        fitted to training rows only.
     path_separator
         Separator in labels that are paths; spaces around it do not count.
     evaluated

@@ -123,6 +123,25 @@ def test_a_result_of_other_settings_of_the_preset_is_refused(tmp_path: Path, mon
         run(SPEC, SOURCE, tmp_path)
 
 
+def test_a_result_of_an_ensemble_is_refused_if_the_preset_of_its_network_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = RunSpec("mine", "best", {"network_settings": {"epochs": 1, "widths": [8]}})
+    done = run(spec, SOURCE, tmp_path)
+    assert done is not None
+    assert done.figures is not None
+    assert done.figures.settings is not None
+    assert (done.figures.settings["columns"], done.figures.settings["epochs"]) == (5, 1)
+    assert run(spec, SOURCE, tmp_path) == done
+    with monkeypatch.context() as later:
+        later.setitem(_presets.PRESETS, "default", replace(_presets.PRESETS["default"], dropout=0.6))
+        with pytest.raises(ChmcnnError, match=r"changed since \(dropout 0\.7, now 0\.6\); delete it to run it again"):
+            run(spec, SOURCE, tmp_path)
+    store(replace(done, figures=replace(done.figures, settings=None)), tmp_path)
+    with pytest.raises(ChmcnnError, match="a result of an earlier version, without its settings; delete it to run it"):
+        run(spec, SOURCE, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("before", "now", "best_epoch", "alike"),
     [

@@ -17,6 +17,7 @@ from chmcnn import metrics
 from chmcnn._io import strict_json
 from chmcnn.baselines import check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
+from chmcnn.ensemble import CoherentEnsemble
 from chmcnn.errors import ChmcnnError
 from chmcnn.estimator import NeuralClassifier
 from chmcnn.hierarchy import Hierarchy
@@ -132,7 +133,9 @@ def _compute_measures(
 
 
 def _get_settings(model: HierarchicalClassifier) -> dict[str, Any] | None:
-    """Return all settings of a network; None for other systems."""
+    """Return all settings of a network, or of that of an ensemble; None for other systems."""
+    if isinstance(model, CoherentEnsemble):
+        return model.network_settings_ and to_plain(model.network_settings_)
     if not isinstance(model, NeuralClassifier):
         return None
     columns = math.prod(model.feature_shape_)

@@ -23,6 +23,7 @@ from chmcnn._version import __version__
 from chmcnn._workers import limit_threads
 from chmcnn.comparison._figures import NUMBERS, Figures, check_kinds, measure_system, to_plain
 from chmcnn.comparison._systems import System
+from chmcnn.ensemble import CoherentEnsemble
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.estimator import NeuralClassifier
 from chmcnn.training import Settings
@@ -199,14 +200,19 @@ def store(result: Run, folder: Path) -> Run:
 def _refuse_other_settings(result: Run, path: Path) -> None:
     """Refuse a result of a preset that has changed since."""
     figures = result.figures
-    if figures is None or not figures.settings:
+    if figures is None:
+        return
+    model = result.spec.get_system().create(result.spec.options)
+    if not isinstance(model, NeuralClassifier | CoherentEnsemble):
         return
     before = figures.settings
-    model = result.spec.get_system().create(result.spec.options)
-    if not isinstance(model, NeuralClassifier):
+    if not before:
+        if isinstance(model, CoherentEnsemble) and model.resolve_settings(None, None, sparse=False):
+            raise FileError("a result of an earlier version, without its settings; delete it to run it again", path)
         return
     try:
-        now = to_plain(model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False)))
+        resolved = model.resolve_settings(before["columns"], before["rows"], sparse=before.get("sparse", False))
+        now = to_plain(resolved or {})
         before = {**asdict(Settings()), **before}  # what it does not name is newer, and was as it is by default
         ignored = _LIMITS if _ends_alike(before, now, figures.best_epoch or 0) else ()
     except results.UNEXPECTED:

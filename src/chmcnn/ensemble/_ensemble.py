@@ -29,7 +29,7 @@ from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import HierarchicalClassifier, agree_on_seed
+from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier, agree_on_seed
 from chmcnn.settings import ABOVE_ZERO, BOOLEAN, ENSEMBLES, SETTINGS, check, choice
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ class CoherentEnsemble(HierarchicalClassifier):
     validation_scores_: dict[str, float]
     best_score_: float
     notice_: str = ""
+    network_settings_: dict[str, Any] | None = None  # all settings of the network of the preset
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
@@ -165,6 +166,14 @@ class CoherentEnsemble(HierarchicalClassifier):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    def resolve_settings(self, columns: int | None, rows: int | None, *, sparse: bool) -> dict[str, Any] | None:
+        """Return all settings of the network of the preset; None without one, and for members of the user."""
+        if self.members is not None:
+            return None
+        chosen = choose_members(self.preset, self.network_settings or {}, sparse=sparse)
+        networks = (member.model for member in chosen if isinstance(member.model, NeuralClassifier))
+        return next((network.resolve_settings(columns, rows, sparse=sparse) for network in networks), None)
+
     # Training
 
     def resolve(self, y: LabelsLike) -> None:
@@ -188,12 +197,14 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
         chosen = self._choose_members(train)
+        self.network_settings_ = self.resolve_settings(train.x.shape[1], len(train), sparse=issparse(train.x))
         given = (
             None if isinstance(self.weights, str) else check_weights(self.weights, [member.name for member in chosen])
         )
         if given is not None:
             chosen, given = [chosen[at] for at in np.flatnonzero(given)], given[given > 0]
-        standardised = getattr(self.preprocessor_, "standardise", False)  # a transformer of the user does not tell
+        # A transformer of the user does not tell.
+        standardised = self.is_given_standardised or getattr(self.preprocessor_, "standardise", False)
         members = [
             prepare(member, self._list_given(number, member, valid), standardised=standardised)
             for number, member in enumerate(chosen)

@@ -87,8 +87,7 @@ def prepare(member: Member, given: Mapping[str, Any], *, standardised: bool) -> 
     own = {"preprocess": names["preprocess"]} if hasattr(names.get("preprocess"), "fit") else {}
     seed = {} if names.get("random_state") is None else {"random_state": names["random_state"]}
     model.set_params(**{name: value for name, value in {**given, **own, **seed}.items() if name in names})
-    if isinstance(model, NeuralClassifier):
-        model.is_given_standardised = standardised
+    model.is_given_standardised = standardised
     return Member(member.name, model, member.optional)
 
 

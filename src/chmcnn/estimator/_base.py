@@ -53,6 +53,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
+    is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
     streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument

@@ -37,7 +37,6 @@ class NetworkBuilder(NetworkParameters):
     streamed_: bool
     row_groups_: bool = False  # whether the training rows came from files, a window at a time
     learned_: LearnedClasses  # that the network has outputs for
-    is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
     sparse_network_: bool = False  # whether the default network is a `SparseMLP`
     scales_features_: bool = False  # whether the default network begins with a `FeatureScaling`
     feature_shape_: tuple[int, ...]
