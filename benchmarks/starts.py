@@ -138,22 +138,27 @@ def report() -> str:
     runs = pd.DataFrame(load_all(FOLDER))
     if runs.empty:
         return ""
-    by_run = runs.pivot_table(index=["dataset", "seed"], columns="candidate", values=["validation AU(PRC)", "epochs"])
-    scores, epochs = by_run["validation AU(PRC)"], by_run["epochs"]
+    by_run = runs.pivot_table(
+        index=["dataset", "seed"],
+        columns="candidate",
+        values=["validation AU(PRC)", "epochs", "processor seconds"],
+    )
+    scores, epochs, seconds = by_run["validation AU(PRC)"], by_run["epochs"], by_run["processor seconds"]
     cells, reference = [], next(iter(CANDIDATES))
     for candidate in (name for name in CANDIDATES if name in scores):
         default = candidate == reference
         shown = scores[candidate] if default else (scores[candidate] - scores[reference]).dropna()
         means, sign = shown.groupby("dataset").mean(), "" if default else "+"
         cells.append([candidate, *(f"{means[name]:{sign}.4f}" if name in means else "not run" for name in DATASETS)])
-        relative = epochs.loc[shown.index, candidate].sum() / epochs.loc[shown.index, reference].sum()
-        cells[-1] += [f"{means.mean():{sign}.4f}", f"{relative:.2f}"]
+        costs = [cost.loc[shown.index].sum() for cost in (epochs, seconds)]
+        cells[-1] += [f"{means.mean():{sign}.4f}", *(f"{cost[candidate] / cost[reference]:.2f}" for cost in costs)]
     note = (
         f"AU(PRC) on validation rows, and for the others the difference to the default; {runs['seed'].nunique()} seeds "
         "where all data sets were run, one for the other candidates. The mean is over the data sets that were run. "
-        "Epochs until the training stops, relative to the default. Run by `python -m benchmarks.starts`."
+        "Epochs until the training stops, and processor time, relative to the default on the same data sets. Run by "
+        "`python -m benchmarks.starts`."
     )
-    return f"{table(['candidate', *DATASETS, 'mean', 'epochs'], cells)}\n{note}\n"
+    return f"{table(['candidate', *DATASETS, 'mean', 'epochs', 'time'], cells)}\n{note}\n"
 
 
 def main(names: list[str]) -> None:
