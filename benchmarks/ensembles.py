@@ -10,6 +10,7 @@ rest decides about epochs, settings and weights. Each problem and seed is one fi
 import argparse
 import json
 import time
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from benchmarks import text_problems
+from benchmarks import mixed_problems, text_problems
 from benchmarks.markdown import table
 from benchmarks.measure import RESULTS, describe_machine, load_all, write
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, datasets, metrics
@@ -30,13 +31,22 @@ from chmcnn.ensemble._weights import Cells
 
 FOLDER = RESULTS / "ensembles"
 TABLES = ("cellcycle_FUN", "eisen_FUN", "seq_FUN", "enron", "diatoms", "eisen_GO")
-PROBLEMS = (*TABLES, *text_problems.PROBLEMS)
+MIXED = tuple(mixed_problems.PROBLEMS)
+PROBLEMS = (*TABLES, *text_problems.PROBLEMS, *MIXED)
 SEEDS = 3
 TEXTS = 6000
 """Rows of a text problem: enough to compare members in minutes."""
+_FILLED_TREES = partial(ExtraTrees, min_filled=0.1)
 MEMBERS: dict[str, dict[str, Any]] = {
     "tables": {"network": CHMCNNClassifier, "ridge": KernelRidge, "trees": ExtraTrees, "neighbours": Neighbours},
     "texts": {"network": CHMCNNClassifier, "neighbours": Neighbours, "linear": Linear, "ridge": KernelRidge},
+    "mixed": {
+        "network": CHMCNNClassifier,
+        "neighbours": Neighbours,
+        "linear": Linear,
+        "trees": _FILLED_TREES,
+        "ridge": KernelRidge,
+    },
 }
 """Members by the kind of the problem, those of the preset ``best`` first."""
 
@@ -70,7 +80,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for seed in range(arguments.seeds):
         for name in arguments.problems:
-            path = FOLDER / f"{name}-{seed}.json"
+            path = FOLDER / f"{name.replace(', ', '-').replace(' ', '_')}-{seed}.json"
             if path.exists():
                 continue
             result = {"problem": name, "seed": seed, "rows": measure(name, seed), "machine": describe_machine()}
@@ -81,6 +91,9 @@ def main() -> None:
 
 def load(name: str) -> Problem:
     """Read the training and validation rows of a data set, or a text problem."""
+    if name in MIXED:
+        mixed = mixed_problems.PROBLEMS[name]()
+        return Problem(*mixed, np.ones(len(mixed.hierarchy), dtype=np.bool_))
     if name in text_problems.PROBLEMS:
         texts = text_problems.load(name)
         every = np.ones(len(texts.hierarchy), dtype=np.bool_)
@@ -92,7 +105,8 @@ def load(name: str) -> Problem:
 
 def measure(name: str, seed: int) -> list[dict[str, Any]]:
     """Return AU(PRC), processor time and weights of each member, of each pair, and of the members of ``best``."""
-    problem, kinds = load(name), MEMBERS["texts" if name in text_problems.PROBLEMS else "tables"]
+    kind = "mixed" if name in MIXED else "texts" if name in text_problems.PROBLEMS else "tables"
+    problem, kinds = load(name), MEMBERS[kind]
     size = problem.Y.shape[0] // 5
     parts = [problem.take(rows) for rows in stratify(problem.Y, (problem.Y.shape[0] - 2 * size, size, size), seed)]
     scores = {}
@@ -106,7 +120,11 @@ def measure(name: str, seed: int) -> list[dict[str, Any]]:
             continue
         model.learn_rest()
         scores[member] = Scores(deciding, model.predict_proba(parts[2][0]), time.process_time() - start)
-    sets = [*combinations(scores, 1), *combinations(scores, 2), tuple(scores)[:3], tuple(scores)]
+    sets = [
+        *combinations(scores, 1),
+        *combinations(scores, 2),
+        *(tuple(scores)[:size] for size in range(3, len(scores) + 1)),
+    ]
     return [judge({member: scores[member] for member in each}, parts, problem, seed) for each in sets]
 
 
@@ -134,7 +152,8 @@ def report() -> str:
     if not results:
         return ""
     rows = pd.DataFrame(line for result in results for row in result["rows"] for line in _list_lines(result, row))
-    parts = [_report(rows[rows["problem"].isin(problems)]) for problems in (TABLES, text_problems.PROBLEMS)]
+    kinds = (TABLES, text_problems.PROBLEMS, MIXED)
+    parts = [_report(rows[rows["problem"].isin(problems)]) for problems in kinds]
     return "\n".join(filter(None, parts)) + "\nRun by `python -m benchmarks.ensembles`.\n"
 
 

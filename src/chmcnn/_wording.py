@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from chmcnn.errors import HierarchyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that control a terminal, or the direction of text, as a part of a pattern."""
 _CONTROL = re.compile(f"(?!\n)[{CONTROL}]")
+SEPARATORS = ",;|@ "
+"""Separators that several names in one text may have between them."""
 _COMPARED_AT_MOST = 20_000
 """Maximum number of names to compare with an unknown one: more would delay the error."""
 
@@ -55,6 +57,16 @@ def describe_unknown(name: object, names: Sequence[str]) -> str:
         return f"{message} It is of type {type(name).__name__}, but names are strings."
     near = nearest(name, names)
     return f"{message} Did you mean {near!r}?" if near else message
+
+
+def split_known(name: str, separator: str, known: Container[str]) -> list[str]:
+    """Return the parts of a name that is several known ones; none if it is not.
+
+    >>> split_known("dog; cat", ";", {"dog", "cat"}), split_known("dog; cow", ";", {"dog", "cat"})
+    (['dog', 'cat'], [])
+    """
+    parts = [part.strip() for part in name.split(separator)]
+    return parts if len(parts) > 1 and all(part in known for part in parts) else []
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:

@@ -2,21 +2,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesRegressor
 from tests.baselines.members import DATA, SPARSE_X, refused
 
+from chmcnn import ChmcnnError
 from chmcnn.baselines import ExtraTrees, extra_trees
 from chmcnn.baselines.extra_trees import Forest
-from chmcnn.training import Rows
 
 
 @pytest.mark.parametrize("X", [DATA.train.X, SPARSE_X], ids=["dense", "sparse"])
 def test_the_mean_labels_of_the_leaves_are_those_of_scikit_learn(X: np.ndarray | sparse.csr_array) -> None:
     regressor = ExtraTreesRegressor(5, min_samples_leaf=5, random_state=0).fit(X, DATA.train.Y.toarray())
-    rows = Rows(torch.from_numpy(X.copy()) if isinstance(X, np.ndarray) else X, DATA.train.Y)
-    np.testing.assert_allclose(Forest.join(regressor, rows).score(X), regressor.predict(X), atol=1e-6)
+    forest = Forest.join(regressor, X, DATA.train.Y, None)
+    np.testing.assert_allclose(forest.score(X), regressor.predict(X), atol=1e-6)
 
 
 def test_scores_are_coherent_by_themselves_and_do_not_depend_on_the_number_of_jobs() -> None:
@@ -35,6 +34,24 @@ def test_wide_tables_have_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extra_trees, "_DENSE_CELLS", 0)
     model = ExtraTrees(DATA.hierarchy, n_estimators=5, random_state=0).fit(SPARSE_X, DATA.train.Y)
     assert model.notice_ == "Each split is the best of 2 features, drawn from 6."
+
+
+def test_of_sparse_features_the_fullest_are_split_on() -> None:
+    words = sparse.random_array((len(DATA.train), 3000), density=0.01, rng=np.random.default_rng(0), format="csr")
+    X = sparse.hstack([words, SPARSE_X], format="csr")
+    options = {"n_estimators": 5, "preprocess": False, "random_state": 0}
+    model = ExtraTrees(DATA.hierarchy, min_filled=0.1, **options).fit(X, DATA.train.Y)
+    alone = ExtraTrees(DATA.hierarchy, **options).fit(SPARSE_X, DATA.train.Y)
+    assert set(model.model_.features) <= {0, *range(3000, X.shape[1])}
+    assert np.array_equal(model.uncorrected_proba(X), alone.uncorrected_proba(SPARSE_X))
+
+
+def test_trees_step_aside_where_there_is_nothing_to_split_on_or_too_much() -> None:
+    words = sparse.random_array((len(DATA.train), 50), density=0.05, rng=np.random.default_rng(0), format="csr")
+    with pytest.raises(ChmcnnError, match=r"no feature is filled in 30% of the rows\. Lower min_filled=\."):
+        ExtraTrees(DATA.hierarchy, min_filled=0.3).fit(words, DATA.train.Y)
+    with pytest.raises(ChmcnnError, match=r"rows take too long \(most_rows is 10\)\. Raise most_rows=\."):
+        ExtraTrees(DATA.hierarchy, most_rows=10).fit(DATA.train.X, DATA.train.Y)
 
 
 def test_changed_files_are_refused(tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ def test_explanations(folder: Path) -> None:
     [
         (("train", "my.csv", "-o", "model"), "model: already exists; choose another folder with -o, or use --force"),
         (("train", "my.csv", "-o", ".", "--force"), "not a model folder, so it is not overwritten"),
+        (("train", "my.csv", "-o", "."), "not a model folder, so it is not overwritten"),
         (("train", "no.csv", "-o", "other"), "no.csv: the file does not exist."),
         (("train", "digits", "-o", "other", "--preset", "slow"), "--preset is 'slow'; expected 'default' or 'paper'"),
         (

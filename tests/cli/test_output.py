@@ -2,12 +2,14 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests.cli.inside import run
 
+from chmcnn import cli
 from chmcnn.cli._options import Invocation
 
 
@@ -25,6 +27,13 @@ def test_notices_go_to_standard_error_unless_quiet(folder: Path, arguments: tupl
     assert arguments[-1] not in told.stdout
     silent = run(*arguments, "--quiet", "--force", cwd=folder)
     assert (silent.returncode, silent.stderr, silent.stdout) == (0, "", told.stdout)
+
+
+def test_a_warning_is_printed_as_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = warnings.formatwarning
+    monkeypatch.setattr(cli, "app", lambda: print(warnings.formatwarning("few rows", UserWarning, "file.py", 3)))
+    assert run(cwd=tmp_path).stdout == "few rows\n\n"
+    assert warnings.formatwarning is before
 
 
 def test_the_figures_go_to_a_file_as_well(folder: Path, tmp_path: Path) -> None:

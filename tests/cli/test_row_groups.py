@@ -109,7 +109,10 @@ def test_what_needs_a_folder_or_another_one_is_told(big: Path, tmp_path: Path) -
     (tmp_path / "again" / "a.parquet").write_bytes((big / "big" / "a.parquet").read_bytes())
     output = tmp_path / "scores"
     for words, told in {
-        ("test.csv", "new.csv"): "There are 2 tables; name a folder, such as -o scores/, to predict several Parquet",
+        (
+            "test.csv",
+            "new.csv",
+        ): "There are 2 tables, test.csv, new.csv; name a folder, such as -o scores/, to predict several",
         ("new.csv", "--cluster", "tcp://x:1"): "--cluster predicts the row groups of Parquet files, one file for each;",
         ("new.csv", "-o", str(output)): "new.csv: only Parquet files can be streamed; convert the table to Parquet.",
         ("big", "-o", str(tmp_path / "mine")): "mine: not a folder of predictions, so nothing is written to it",

@@ -1,6 +1,9 @@
 """The presets best and fast."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from tests.ensemble.members import DATA
@@ -26,9 +29,9 @@ def test_the_best_of_a_table_is_a_network_with_neighbours_ridge_and_trees() -> N
     assert "network" not in model.weights_ or model.members_["network"].get_params()["epochs"] == 2
 
 
-def test_the_best_of_texts_is_a_network_with_neighbours_and_a_linear_model() -> None:
+def test_the_best_of_texts_is_a_network_with_neighbours_a_linear_model_and_trees_on_common_words() -> None:
     model = CoherentEnsemble(network_settings={"epochs": 2}, random_state=0).fit(WORDS, TOPICS)
-    assert set(model.validation_scores_) == {"network", "neighbours", "linear"}
+    assert set(model.validation_scores_) == {"network", "neighbours", "linear", "trees"}
     assert model.predict_labels(["white tea"]) == [{"food", "food/tea"}]
 
 
@@ -39,11 +42,31 @@ def test_the_fast_preset_has_no_network() -> None:
     assert model.notice_ == ""
 
 
-def test_a_member_of_a_preset_steps_aside_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chmcnn.ensemble._presets._MOST_PRODUCTS", 1.0)
-    model = CoherentEnsemble(network_settings={"epochs": 2}, random_state=0).fit(WORDS, TOPICS)
-    assert set(model.validation_scores_) == {"network", "neighbours"}
-    assert model.notice_.startswith("linear: Linear steps aside: ")
+@pytest.mark.parametrize(
+    ("preset", "limit", "expected"),
+    [
+        ("best", "_MOST_PRODUCTS", {"network", "neighbours", "trees"}),
+        ("best", "_MOST_ROWS", {"network", "neighbours", "linear"}),
+        ("fast", "_MOST_PRODUCTS_FAST", {"neighbours"}),
+    ],
+)
+def test_a_member_of_a_preset_steps_aside_with_a_notice(
+    preset: Any, limit: str, expected: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"chmcnn.ensemble._presets.{limit}", 1)
+    settings = {"epochs": 2} if preset == "best" else None
+    model = CoherentEnsemble(preset=preset, network_settings=settings, random_state=0).fit(WORDS, TOPICS)
+    assert set(model.validation_scores_) == expected
+    assert "steps aside: " in model.notice_
+
+
+def test_a_column_of_words_that_say_nothing_does_not_take_the_trees_from_the_other_columns() -> None:
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(DATA.train.X, columns=[f"x{column}" for column in range(DATA.train.X.shape[1])])
+    table["note"] = [" ".join(f"word{word}" for word in random.integers(400, size=8)) for _ in range(len(table))]
+    settings = {"epochs": 2, "widths": [16]}
+    model = CoherentEnsemble(DATA.hierarchy, network_settings=settings, random_state=0).fit(table, DATA.train.Y)
+    assert model.weights_["trees"] > 0
 
 
 def test_a_member_of_the_user_does_not_step_aside() -> None:

@@ -104,6 +104,8 @@ def test_a_warning_says_that_rows_are_too_few() -> None:
     model = fitted()
     with pytest.warns(UserWarning, match="1 row cannot tell probabilities well: calibrate with 30 or more"):
         model.calibrate(DATA.valid.X[:1], DATA.valid.Y[:1])
+    with pytest.warns(UserWarning, match="20 rows cannot tell probabilities well"):
+        fitted(validation=20 / len(DATA.train), calibration="isotonic")
 
 
 def test_a_new_training_forgets_the_calibration_and_needs_validation_rows_for_one() -> None:

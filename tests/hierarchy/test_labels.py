@@ -104,7 +104,14 @@ INVALID = {
     "unknown number": ([2, 7], r"Row 1: Unknown class '7'\."),
     "fraction": ([2, 1.5], "Row 1 has the label 1.5, of type float; expected a class name, which is a string"),
     "missing name": (["bee", None], "Row 1 has the label None, of type NoneType; expected a class name"),
-    "missing name in a series": (pd.Series(["bee", np.nan]), "Row 1 has the label nan, of type float; expected"),
+    "missing name in a series": (
+        pd.Series(["bee", np.nan]),
+        "Row 1 has the label nan, .* A row without classes has an",
+    ),
+    "names with a separator": (
+        pd.Series(["bee", "bee; cow"]),
+        r"'bee; cow' is 2 classes: split each row into a set, as by \.str\.split\(';'\)",
+    ),
     "number in a set": ([{"bee"}, {2}], "Row 1 has the label 2, of type int; expected a class name"),
     "nested sets": ([["bee"], [["cow"]]], r"Row 1 has the label \['cow'\], of type list; expected a class name"),
     "names and numbers": ([["bee"], [0, 1]], "Row 1 has the label 0, of type int; expected a class name"),

@@ -13,20 +13,22 @@ from sklearn.utils.extmath import randomized_svd
 
 from chmcnn.baselines._arrays import csr_arrays, read_array, read_csr, read_positions
 from chmcnn.baselines._refitted import Refitted
-from chmcnn.errors import ModelError
+from chmcnn.errors import ChmcnnError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from chmcnn._typing import Features, JSONValue, LabelsLike
+    from chmcnn._typing import Features, JSONValue, LabelsLike, ScoresLike
     from chmcnn.baselines._arrays import Arrays
     from chmcnn.hierarchy import Hierarchy
     from chmcnn.training import Rows
 
 _MOST_FEATURES = 2000
 """Most features that a split is drawn from."""
+_MOST_FILLED = 200
+"""Most sparse features that are split on, if ``min_filled`` chooses them."""
 _DENSE_CELLS = 1 << 27
 """Most cells of a sparse table that are stored densely, for which trees grow far more quickly."""
 
@@ -45,6 +47,11 @@ class ExtraTrees(Refitted["Forest"]):
         Minimum number of rows in a leaf.
     components
         Number of principal components of the labels that splits are chosen by.
+    min_filled
+        Of sparse features, those are split on that are not 0 in at least this share of the rows, at most 200: in a
+        table with text mostly the other columns. By default all are.
+    most_rows
+        Most training rows: with more of them, trees are refused. By default any number.
     n_jobs
         Number of trees to grow in parallel; -1 is one per core, and None one per thread of torch. The result does not
         depend on it.
@@ -69,6 +76,8 @@ class ExtraTrees(Refitted["Forest"]):
     0
     """
 
+    _columns: NDArray[np.int64] | None = None  # that are split on; None for all
+
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -76,6 +85,8 @@ class ExtraTrees(Refitted["Forest"]):
         n_estimators: int = 150,
         min_samples_leaf: int = 5,
         components: int = 40,
+        min_filled: float = 0.0,
+        most_rows: int | None = None,
         n_jobs: int | None = None,
         **options: JSONValue,
     ) -> None:
@@ -83,15 +94,41 @@ class ExtraTrees(Refitted["Forest"]):
         self.n_estimators = n_estimators
         self.min_samples_leaf = min_samples_leaf
         self.components = components
+        self.min_filled = min_filled
+        self.most_rows = most_rows
         self.n_jobs = n_jobs
 
     def resolve(self, y: LabelsLike) -> None:
         """Check the parameters, and set the attributes that follow from them and from the labels."""
         super().resolve(y)
-        self._check_numbers(n_estimators=1, min_samples_leaf=1, components=1)
+        most = {} if self.most_rows is None else {"most_rows": 1}
+        self._check_numbers(n_estimators=1, min_samples_leaf=1, components=1, min_filled=0.0, **most)
+
+    def _learn(self, train: Rows, valid: Rows | None) -> ScoresLike | None:
+        self._columns = self._choose_columns([train] if valid is None else [train, valid])
+        return super()._learn(train, valid)
+
+    def _choose_columns(self, parts: list[Rows]) -> NDArray[np.int64] | None:
+        """Return the columns that are split on; None for all."""
+        rows, tables = sum(map(len, parts)), [part.features for part in parts if sparse.issparse(part.features)]
+        if self.most_rows is not None and rows > self.most_rows:
+            raise ChmcnnError(
+                f"ExtraTrees steps aside: {rows:,} rows take too long (most_rows is {self.most_rows:,}). Raise "
+                "most_rows=."
+            )
+        if not (self.min_filled and tables):
+            return None
+        filled = np.sum([np.bincount(table.indices, minlength=table.shape[1]) for table in tables], axis=0)
+        fullest = np.argsort(-filled, kind="stable")[:_MOST_FILLED]
+        chosen = np.sort(fullest[filled[fullest] >= self.min_filled * rows])
+        if not len(chosen):
+            raise ChmcnnError(
+                f"ExtraTrees steps aside: no feature is filled in {self.min_filled:.0%} of the rows. Lower min_filled=."
+            )
+        return chosen
 
     def _train(self, rows: Rows) -> Forest:
-        x = rows.features
+        x = rows.features if self._columns is None else rows.features[:, self._columns]
         if sparse.issparse(x) and x.shape[0] * x.shape[1] <= _DENSE_CELLS:
             x = x.toarray()
         columns = x.shape[1]
@@ -106,7 +143,7 @@ class ExtraTrees(Refitted["Forest"]):
         )
         targets = project_labels(rows.y[:, self.evaluated_], self.components, self.seed_)
         regressor.fit(x, targets.ravel() if targets.shape[1] == 1 else targets)  # scikit-learn warns of one column
-        return Forest.join(regressor, rows)
+        return Forest.join(regressor, x, rows.y, self._columns)
 
     def _read(self, arrays: Arrays, facts: Mapping[str, JSONValue]) -> Forest:  # noqa: ARG002 -- of all systems
         return Forest.read(arrays, self._count_columns(), len(self.hierarchy_))
@@ -138,8 +175,10 @@ class Forest:
     labels: sparse.csr_array  # (rows, classes)
 
     @classmethod
-    def join(cls, regressor: ExtraTreesRegressor, rows: Rows) -> Self:
-        """Read the trees of scikit-learn."""
+    def join(
+        cls, regressor: ExtraTreesRegressor, x: Features, labels: sparse.csr_array, columns: NDArray[np.int64] | None
+    ) -> Self:
+        """Read the trees of scikit-learn, grown on some columns, or on all."""
         trees = [each.tree_ for each in regressor.estimators_]
         starts = np.cumsum([0, *(tree.node_count for tree in trees)])
         nodes = np.arange(starts[-1])
@@ -150,14 +189,15 @@ class Forest:
         is_leaf = np.concatenate([tree.children_left < 0 for tree in trees])
         children = np.where(is_leaf[:, None], nodes[:, None], np.stack([left, right], axis=1))
         features = np.where(is_leaf, 0, np.concatenate([tree.feature for tree in trees]))
-        leaves = regressor.apply(rows.features) + starts[:-1]  # (rows, trees)
+        features = features if columns is None else np.where(is_leaf, 0, columns[features])
+        leaves = regressor.apply(x) + starts[:-1]  # (rows, trees)
         return cls(
             starts[:-1].astype(np.int32),
             features.astype(np.int32),
             np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
             children.astype(np.int32),
             _count_members(leaves, len(nodes)),
-            rows.y.astype(np.float32),
+            labels.astype(np.float32),
         )
 
     @property
@@ -179,7 +219,8 @@ class Forest:
 
     def _find_leaves(self, x: Features) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree."""
-        values = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float32)  # as scikit-learn does
+        used = x[:, : int(self.features.max()) + 1]
+        values = np.asarray(used if isinstance(used, np.ndarray) else used.toarray(), dtype=np.float32)  # as it grew
         nodes = np.tile(self.roots, (len(values), 1))
         every = np.arange(len(values))[:, None]
         while True:

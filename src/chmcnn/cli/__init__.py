@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from typing import Annotated, NoReturn
 
 import typer
@@ -74,6 +75,7 @@ def main() -> None:
     """Run the command line; bad input or an unwritable file ends with a message and exit code 2."""
     if sys.stdout is None:
         _fail("standard output is closed, so no result can be printed; redirect it to a file, or to /dev/null.")
+    before, warnings.formatwarning = warnings.formatwarning, _format_warning
     try:
         app()
     except SystemExit as stop:
@@ -97,6 +99,13 @@ def main() -> None:
             f"there is not enough memory{reason and ': '}{reason}. Use a smaller --width or --batch-size, "
             "fewer columns or classes, or --stream for rows that do not fit into memory."
         )
+    finally:
+        warnings.formatwarning = before
+
+
+def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
+    """Return what a warning says, as any notice: which line of this package warns says nothing to a user."""
+    return f"{make_printable(str(message))}\n"
 
 
 def _fail(message: str) -> NoReturn:

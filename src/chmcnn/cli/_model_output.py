@@ -40,12 +40,12 @@ class ModelOutput(OptionGroup):
         """Refuse a folder that must not be overwritten or cannot be written, before any work is done for it."""
         from chmcnn._io.files import require_writable
 
+        if self.output.exists() and not (self.output / "model.json").is_file():
+            raise ModelError("not a model folder, so it is not overwritten; choose another folder with -o", self.output)
         if self.output.exists() and not self.force:
             raise ModelError(
                 "already exists; choose another folder with -o, or use --force to overwrite it", self.output
             )
-        if self.output.exists() and not (self.output / "model.json").is_file():
-            raise ModelError("not a model folder, so it is not overwritten; choose another folder with -o", self.output)
         require_writable(self.output)
         if self.output.exists():
             require_writable(self.output / REPORT)

@@ -37,8 +37,10 @@ class _Output(_output.FileOutput):
     def refuse_several(self, data: list[str], cluster: str | None) -> None:
         """Refuse what needs a folder."""
         if len(data) > 1:
+            named = ", ".join(data[:2]) + ", ..." * (len(data) > 2)
             raise ChmcnnError(
-                f"There are {len(data)} tables; name a folder, such as -o scores/, to predict several Parquet files."
+                f"There are {len(data)} tables, {named}; name a folder, such as -o scores/, to predict several Parquet "
+                "files."
             )
         if cluster is not None:
             raise ChmcnnError(

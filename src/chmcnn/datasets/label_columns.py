@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from chmcnn.hierarchy import Hierarchy
 
 
-_SEPARATORS = ",;|@ "
-"""What labels in a cell may be separated by."""
-
-
 class _NamedLabels(NamedTuple):
     """The labels of rows by their names, in the order in which they appear."""
 
@@ -170,14 +166,14 @@ def _refuse_unknown(raw: RawTable, labels: _NamedLabels, hierarchy: Hierarchy, c
         names = [labels.names[at] for at in labels.cells[[labels.rows[row]]].indices]
         name = min(name for name in names if name not in hierarchy)
         is_list = isinstance(raw.frame[column].dtype, pd.ArrowDtype)
-        raise raw.error(_describe_unknown(name, hierarchy, "" if is_list else _SEPARATORS), row, column)
+        raise raw.error(_describe_unknown(name, hierarchy, "" if is_list else _wording.SEPARATORS), row, column)
 
 
 def _describe_unknown(name: str, hierarchy: Hierarchy, separators: str) -> str:
     """Return the message about an unknown label, which may be several ones with another separator between them."""
     for separator in separators:
-        parts = [part.strip() for part in name.split(separator)]
-        if len(parts) > 1 and all(part in hierarchy for part in parts):
+        parts = _wording.split_known(name, separator, hierarchy)
+        if parts:
             named = ", ".join(map(repr, parts[:3])) + (", ..." if len(parts) > 3 else "")
             return f"Unknown class {name!r}, but {named} are classes: to separate them, pass separator={separator!r}"
     return f"{_wording.describe_unknown(name, hierarchy.classes)} It is not in the hierarchy"

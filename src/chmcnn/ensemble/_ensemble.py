@@ -64,9 +64,9 @@ class CoherentEnsemble(HierarchicalClassifier):
     hierarchy
         The classes. By default they come from the labels, which are paths such as ``"sport/tennis"``.
     preset
-        The members, if ``members`` is None. ``"best"`` is the most accurate: the network and neighbours, with kernel
-        ridge and extra trees on a table, and with a linear model on sparse features. ``"fast"`` takes far less time:
-        neighbours, on a table with kernel ridge.
+        The members, if ``members`` is None. ``"best"`` is the most accurate: network, neighbours and extra trees, with
+        kernel ridge on a table, and with a linear model on sparse features. ``"fast"`` takes far less time: neighbours,
+        with kernel ridge on a table, and with a linear model on sparse features unless it would take long.
     members
         Estimators, or pairs of a name and an estimator: any system of `chmcnn.baselines`, one of your own, or
         ``Coherent(classifier)`` for a classifier of scikit-learn. They get hierarchy, mask of classes and seed from the

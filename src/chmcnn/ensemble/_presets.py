@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 _MOST_PRODUCTS = 5e9
 """Size of a problem above which the linear model steps aside: it would take longer than the network."""
+_MOST_PRODUCTS_FAST = 1e8
+"""The same for the preset ``"fast"``: it takes some seconds."""
+_MOST_ROWS = 10_000
+"""Rows above which trees on sparse features step aside: there the network has enough rows to learn from."""
+_FILLED = 0.1
+"""Share of the rows in which a sparse feature is filled that trees split on: words are for the other members."""
 
 
 def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: bool) -> list[Member]:
@@ -27,17 +33,21 @@ def choose_members(preset: str, network: Mapping[str, JSONValue], *, sparse: boo
 
     >>> for preset in ("best", "fast"):
     ...     [[member.name for member in choose_members(preset, {}, sparse=sparse)] for sparse in (False, True)]
-    [['network', 'neighbours', 'ridge', 'trees'], ['network', 'neighbours', 'linear']]
-    [['neighbours', 'ridge'], ['neighbours']]
+    [['network', 'neighbours', 'ridge', 'trees'], ['network', 'neighbours', 'linear', 'trees']]
+    [['neighbours', 'ridge'], ['neighbours', 'linear']]
     """
     neighbours, ridge = Member("neighbours", Neighbours()), Member("ridge", KernelRidge())
     if preset == "fast":
         if network:
             raise ChmcnnError(f"The preset 'fast' has no network: {', '.join(network)} would have no effect.")
-        return [neighbours] if sparse else [neighbours, ridge]
-    linear = Member("linear", Linear(most_products=_MOST_PRODUCTS), optional=True)
-    others = [linear] if sparse else [ridge, Member("trees", ExtraTrees())]
+        return [neighbours, _create_linear(_MOST_PRODUCTS_FAST) if sparse else ridge]
+    trees = ExtraTrees(min_filled=_FILLED, most_rows=_MOST_ROWS) if sparse else ExtraTrees()
+    others = [_create_linear(_MOST_PRODUCTS) if sparse else ridge, Member("trees", trees, optional=sparse)]
     return [Member("network", _create_network(network)), neighbours, *others]
+
+
+def _create_linear(most_products: float) -> Member:
+    return Member("linear", Linear(most_products=most_products), optional=True)
 
 
 def _create_network(settings: Mapping[str, JSONValue]) -> CHMCNNClassifier:

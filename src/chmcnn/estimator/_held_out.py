@@ -106,6 +106,7 @@ class HeldOutLearner(Predictor):
         self.tuned_thresholds_ = tune(valid.y, scores, self.hierarchy_, self.evaluated_)
         self.risks_ = measure_risks(valid.y, scores, self.hierarchy_, self.evaluated_)
         if self.calibration is not None:
+            _warn_of_few(len(valid))
             self.calibration_ = self._learn_calibration(valid.y, scores, self.calibration)
 
     def _learn_calibration(self, labels: csr_array, scores: ScoresLike, method: CalibrationMethod) -> Calibration:

@@ -170,8 +170,9 @@ def _label_set(row: LabelsLike, number: int) -> Collection[str]:
     names: Collection[str] = row if isinstance(row, Collection) and not isinstance(row, Mapping) else (row,)
     for name in names:
         if not isinstance(name, str):
+            empty = " A row without classes has an empty set." if name is None or name != name else ""  # noqa: PLR0124
             raise LabelError(
                 f"Row {number} has the label {name!r}, of type {type(name).__name__}; expected a class name, which is "
-                "a string."
+                f"a string.{empty}"
             )
     return names

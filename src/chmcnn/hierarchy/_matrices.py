@@ -64,10 +64,22 @@ def encode(hierarchy: Hierarchy, label_sets: Iterable[Collection[str]]) -> spars
         try:
             columns.extend(sorted({hierarchy.index(label) for label in labels}))
         except HierarchyError as error:
-            raise LabelError(f"Row {row}: {error}") from None
+            raise LabelError(f"Row {row}: {error}{_hint_at_separator(hierarchy, labels)}") from None
         ends.append(len(columns))
     values = np.ones(len(columns), dtype=np.bool_)
     return _close_sparse(hierarchy, sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, len(hierarchy))))
+
+
+def _hint_at_separator(hierarchy: Hierarchy, labels: Collection[str]) -> str:
+    """Return what to do if a label is several classes in one text."""
+    for label in labels:
+        for separator in _wording.SEPARATORS:
+            parts = _wording.split_known(label, separator, hierarchy) if isinstance(label, str) else []
+            if parts:
+                return (
+                    f" {label!r} is {len(parts)} classes: split each row into a set, as by .str.split({separator!r})."
+                )
+    return ""
 
 
 def decode(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray, *, most_specific: bool) -> list[set[str]]:
