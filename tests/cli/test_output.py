@@ -31,8 +31,8 @@ def test_notices_go_to_standard_error_unless_quiet(folder: Path, arguments: tupl
 
 def test_a_warning_is_printed_as_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = warnings.formatwarning
-    monkeypatch.setattr(cli, "app", lambda: print(warnings.formatwarning("few rows", UserWarning, "file.py", 3)))
-    assert run(cwd=tmp_path).stdout == "few rows\n\n"
+    monkeypatch.setattr(cli, "app", lambda: sys.stdout.write(warnings.formatwarning("few", UserWarning, "a.py", 3)))
+    assert run(cwd=tmp_path).stdout == "few\n"
     assert warnings.formatwarning is before
 
 
