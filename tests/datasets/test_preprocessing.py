@@ -103,6 +103,14 @@ def test_an_unseen_category_is_all_zeros() -> None:
     assert_allclose(found.transform(pd.DataFrame({"word": ["new", "x"]})), [[0, 0], [1, 0]])
 
 
+def test_a_column_of_names_has_a_warning_unless_it_is_declared_as_categories() -> None:
+    table = pd.DataFrame({"sku": [f"a{row}" for row in range(120)], "size": [row / 2 for row in range(120)]})
+    with pytest.warns(UserWarning, match="Column 'sku' has 120 different texts in 120 rows, like names of rows"):
+        Preprocessor().fit(table)
+    assert Preprocessor().fit(table.astype({"sku": "category"})).transform(table).shape == (120, 121)
+    assert Preprocessor().fit(table.drop(columns="sku")).transform(table.drop(columns="sku")).shape == (120, 1)
+
+
 def test_bad_columns_are_told() -> None:
     found = Preprocessor().fit(TABLE[["size"]])
     with pytest.raises(FeatureError, match="Column 'size' had numbers in fit, but now has type"):

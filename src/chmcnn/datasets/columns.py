@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 _DATE_PARTS = ("days", "month", "weekday")
+_NAMES_FROM = 100
+"""A column with more different texts than that, most of them in one row only, probably has names of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,23 @@ def learn_column(column: pd.Series) -> Column:
         counts = TermCounts()
         counts.add(to_texts(column))
         return create_texts(str(column.name), counts)
-    return Categories(_list_categories(column)) if kind is Categories else kind()  # type: ignore[call-arg]  # the rest
+    if kind is not Categories:
+        return kind()  # type: ignore[call-arg]  # what is left has no options
+    categories = _list_categories(column)
+    if are_names(len(categories), column) and not isinstance(column.dtype, pd.CategoricalDtype):
+        warnings.warn(
+            f"Column {column.name!r} has {len(categories):,} different texts in {len(column):,} rows, like names of "
+            "rows, or numbers or dates that were not read as such; each becomes a feature. Convert or drop the column, "
+            'or give it the type "string" if it is text, or "category".',
+            UserWarning,
+            stacklevel=2,
+        )
+    return Categories(categories)
+
+
+def are_names(unique: int, column: pd.Series) -> bool:
+    """Return whether a column with so many different texts seems to have names of rows."""
+    return unique > _NAMES_FROM and unique > column.count() / 2
 
 
 def list_kinds(table: pd.DataFrame) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from chmcnn.datasets.columns import are_names
 from chmcnn.datasets.quick_columns import MISSING, convert_to_categories, convert_to_numbers
 from chmcnn.datasets.texts import TEXT, is_running_text
 
@@ -31,8 +32,6 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[
 _LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")
 _LIKE_A_CODE = re.compile(r"0\d+")
 _OR_TRAIN = ", or train with the column in categorical="
-_NAMES_FROM = 100
-"""A column with more different texts than that, most of them in one row only, probably has names of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,7 @@ def _refuse_codes(raw: RawTable, cells: pd.Series, name: str) -> None:
 
 def _refuse_names(raw: RawTable, cells: pd.Series, name: str) -> None:
     unique = cells.nunique()
-    if unique > _NAMES_FROM and unique > cells.count() / 2:
+    if are_names(unique, cells):
         raise raw.error(
             f"there are {unique:,} different texts in {len(cells):,} rows, like names of the rows; name the column "
             "with id_column=, text= or categorical=, or drop it",
