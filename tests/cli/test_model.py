@@ -282,6 +282,16 @@ def test_help_shows_examples_and_whole_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_columns_that_say_nothing_are_told(tmp_path: Path) -> None:
+    rows = [f"{number},,7,red,{'dog' if number % 2 else 'cat'}" for number in range(40)]
+    (tmp_path / "my.csv").write_text("\n".join(["size,weight,height,colour,labels", *rows]))
+    (tmp_path / "edges.csv").write_text("parent,child\nanimal,dog\nanimal,cat\n")
+    arguments = ("train", "my.csv", "--hierarchy", "edges.csv", "--epochs", "1", "-o", "model")
+    told = "Columns with the same value, or none, in every training row say nothing: 'weight', 'height', 'colour'."
+    assert told in run(*arguments, cwd=tmp_path).stderr
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_classes_that_no_training_row_has_are_told(tmp_path: Path) -> None:
     rows = [f"{number},{'dog' if number % 2 else 'cat'}" for number in range(40)]
     (tmp_path / "my.csv").write_text("\n".join(["size,labels", *rows]))

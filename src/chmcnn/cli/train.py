@@ -79,6 +79,8 @@ def train(  # noqa: PLR0913 -- a group of options each
     hierarchy = parts.train.hierarchy
     if rows is None:
         _notify_unseen(parts.train, call)
+        if _data.is_file(name):
+            _notify_constant(parts.train, call)
     state = output.output.with_name(f".{output.output.name}.training")
     _refuse_other_state(state, settings.get("preset"))
     model = _create_model(
@@ -136,10 +138,18 @@ def _notify_unseen(table: Table, call: Invocation) -> None:
     unseen = [name for name, seen in zip(table.hierarchy, table.Y.sum(axis=0), strict=True) if not seen]
     if unseen:
         them = "it" if len(unseen) == 1 else "them"
-        call.notify(f"No training row has {_shorten(unseen)}: the model cannot learn {them}.")
+        call.notify(f"No training row has {_shorten(unseen, 'or any of', 'classes')}: the model cannot learn {them}.")
 
 
-def _shorten(names: list[str]) -> str:
+def _notify_constant(table: Table, call: Invocation) -> None:
+    columns = table.X.items() if hasattr(table.X, "items") else ()
+    constant = [str(name) for name, cells in columns if cells.nunique(dropna=False) == 1]
+    if constant:
+        named = _shorten(constant, "and", "columns")
+        call.notify(f"Columns with the same value, or none, in every training row say nothing: {named}.")
+
+
+def _shorten(names: list[str], joined_by: str, what: str) -> str:
     """Return the first names, and how many more there are."""
-    more = f" or any of {len(names) - 3:,} other classes" if len(names) > 3 else ""
+    more = f" {joined_by} {len(names) - 3:,} other {what}" if len(names) > 3 else ""
     return ", ".join(map(repr, names[:3])) + more
