@@ -19,7 +19,7 @@ TABLE = ("train", "my.csv", "--hierarchy", "edges.csv", "--id-column", "name", "
 OPTIONS = (
     *("--preset", "paper", "--epochs", "2", "--batch-size", "32", "--learning-rate", "0.01", "--weight-decay", "0"),
     *("--averaging", "2", "--sharded"),
-    *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.3", "--patience", "1", "--no-refit"),
+    *("--schedule", "cosine", "--precision", "bfloat16", "--validation-share", "0.4", "--patience", "1", "--no-refit"),
     *("--patience-growth", "0.1"),
     *("--max-minutes", "60", "--validation-sample", "5", "--output-rank", "2"),
     *("--tune-thresholds", "--calibration", "temperature", "--balanced", "--width", "8", "--dropout", "0.1"),
@@ -71,7 +71,7 @@ def test_every_option_reaches_the_model(folder: Path, tmp_path: Path) -> None:
         "averaging": 2.0,
         "sharded": True,
         "precision": "bfloat16",
-        "validation": 0.3,
+        "validation": 0.4,
         "patience": 1,
         "patience_growth": 0.1,
         "max_minutes": 60.0,

@@ -182,7 +182,8 @@ def test_settings_of_a_loaded_model_are_those_of_the_training(
 @pytest.mark.usefixtures("without_pictures")
 def test_a_calibrated_model_shows_the_error_before_and_after_and_how_risks_held() -> None:
     model = CHMCNNClassifier(SMALL.hierarchy, epochs=2, widths=[8], random_state=7, calibration="temperature")
-    model.fit(SMALL.train.X, SMALL.train.Y)
+    with pytest.warns(UserWarning, match="10 rows cannot tell probabilities well"):
+        model.fit(SMALL.train.X, SMALL.train.Y)
     evaluation = evaluate(model, SMALL.test.X, SMALL.test.Y, "test", repeats=2)
     assert evaluation.trust is not None
     text = re.sub(r"<[^>]*>+", " ", page(model, SMALL.train, evaluation, ORIGIN))
