@@ -110,7 +110,7 @@ INVALID = {
     ),
     "names with a separator": (
         pd.Series(["bee", "bee; cow"]),
-        r"'bee; cow' is 2 classes: split each row into a set, as by \.str\.split\(';'\)",
+        r"'bee; cow' is 2 classes: split each row into a set, as by \.str\.split\('; '\)",
     ),
     "number in a set": ([{"bee"}, {2}], "Row 1 has the label 2, of type int; expected a class name"),
     "nested sets": ([["bee"], [["cow"]]], r"Row 1 has the label \['cow'\], of type list; expected a class name"),

@@ -76,9 +76,8 @@ def _hint_at_separator(hierarchy: Hierarchy, labels: Collection[str]) -> str:
         for separator in _wording.SEPARATORS:
             parts = _wording.split_known(label, separator, hierarchy) if isinstance(label, str) else []
             if parts:
-                return (
-                    f" {label!r} is {len(parts)} classes: split each row into a set, as by .str.split({separator!r})."
-                )
+                between = f"{separator} " if f"{separator} " in label else separator
+                return f" {label!r} is {len(parts)} classes: split each row into a set, as by .str.split({between!r})."
     return ""
 
 
