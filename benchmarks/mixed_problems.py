@@ -72,7 +72,7 @@ def _describe(fields: dict[str, str]) -> dict[str, Any]:
 
 def _draw_noise(rows: int) -> MixedProblem:
     """Draw numbers that decide about the classes, beside texts that say nothing."""
-    data = learnable(rows=rows, features=8, classes=40, edges=50, depth=4, noise=0.3)
+    data = learnable(rows=rows * 5 // 3, features=8, classes=40, edges=50, depth=4, noise=0.3)  # of which three fifths are for training
     table = pd.DataFrame(data.train.X, columns=[f"x{column}" for column in range(8)])
     words = np.random.default_rng(1).integers(400, size=(len(table), _WORDS))
     table["text"] = [" ".join(f"word{number}" for number in row) for row in words.tolist()]
@@ -84,6 +84,6 @@ PROBLEMS: dict[str, Callable[[], MixedProblem]] = {
     "packages, 1,700 rows": partial(_read_packages, 1700, columns=True),
     "packages, 5,000 rows": partial(_read_packages, 5000, columns=True),
     "descriptions, 1,700 rows": partial(_read_packages, 1700, columns=False),
-    "texts of noise, 1,500 rows": partial(_draw_noise, 1500),
-    "texts of noise, 6,000 rows": partial(_draw_noise, 6000),
+    "texts of noise, 900 rows": partial(_draw_noise, 900),
+    "texts of noise, 3,600 rows": partial(_draw_noise, 3600),
 }

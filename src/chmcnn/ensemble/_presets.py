@@ -23,7 +23,7 @@ _MOST_PRODUCTS = 5e9
 _MOST_PRODUCTS_FAST = 1e8
 """The same for the preset ``"fast"``: it takes some seconds."""
 _MOST_ROWS = 10_000
-"""Rows above which trees on sparse features step aside: there the network has enough rows to learn from."""
+"""Rows above which trees on sparse features step aside: larger tables with text were not tried."""
 _FILLED = 0.1
 """Share of the rows in which a sparse feature is filled that trees split on: words are for the other members."""
 
