@@ -72,7 +72,8 @@ def _describe(fields: dict[str, str]) -> dict[str, Any]:
 
 def _draw_noise(rows: int) -> MixedProblem:
     """Draw numbers that decide about the classes, beside texts that say nothing."""
-    data = learnable(rows=rows * 5 // 3, features=8, classes=40, edges=50, depth=4, noise=0.3)  # of which three fifths are for training
+    drawn = rows * 5 // 3  # of which three fifths are for training
+    data = learnable(rows=drawn, features=8, classes=40, edges=50, depth=4, noise=0.3)
     table = pd.DataFrame(data.train.X, columns=[f"x{column}" for column in range(8)])
     words = np.random.default_rng(1).integers(400, size=(len(table), _WORDS))
     table["text"] = [" ".join(f"word{number}" for number in row) for row in words.tolist()]
