@@ -44,6 +44,14 @@ def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> 
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
 
+def test_an_empty_folder_is_taken_and_a_better_threshold_is_suggested(folder: Path, tmp_path: Path) -> None:
+    columns = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
+    train = ("train", "my.csv", *columns, "-o", tmp_path, "--epochs", "1")
+    assert "Label sets have the classes with a score of 0.99 or more." in ok(*train, "--threshold", "0.99", cwd=folder)
+    assert "--threshold hierarchical_f to predict" in ok(*train, "--threshold", "0.01", "--force", cwd=folder)
+    assert "Label sets" not in ok(*train, "--threshold", "fmax", "--force", cwd=folder)
+
+
 def test_scores_and_labels_of_new_rows(folder: Path) -> None:
     printed = ok("predict", "model", "new.csv", "--id-column", "name", cwd=folder)
     assert printed.splitlines()[0] == "name,animal,cat,dog,pet"

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -47,6 +48,29 @@ def test_an_ensemble_of_one_network_is_that_network() -> None:
     assert np.array_equal(ensemble.predict_proba(DATA.test.X), alone.predict_proba(DATA.test.X))
     assert ensemble.best_score_ == pytest.approx(alone.best_score_, abs=1e-6)
     assert ensemble.history_ == ensemble.members_["CHMCNNClassifier"].history_
+
+
+def test_members_and_their_parameters_are_parameters_of_the_ensemble() -> None:
+    ensemble = CoherentEnsemble(DATA.hierarchy, members=[("trees", clone(TREES)), KernelRidge()], random_state=0)
+    assert ensemble.get_params()["KernelRidge__landmarks"] == 3000
+    assert "trees" not in ensemble.get_params(deep=False)
+    ensemble.set_params(trees__n_estimators=1, KernelRidge=Neighbours(), lift_rare=False)
+    names = {name: type(model).__name__ for name, model in ensemble.members or ()}
+    assert names == {"trees": "ClusEns", "KernelRidge": "Neighbours"}
+    assert ensemble.get_params()["trees__n_estimators"] == 1
+    assert not ensemble.lift_rare
+    with pytest.raises(ValueError, match="Invalid parameter 'forest'"):
+        ensemble.set_params(forest__n_estimators=1)
+    ensemble.set_params(members=[ClusEns()], ClusEns__n_estimators=2)
+    assert clone(ensemble).get_params()["ClusEns__n_estimators"] == 2
+
+
+def test_parameters_of_members_can_be_searched() -> None:
+    ensemble = CoherentEnsemble(DATA.hierarchy, members=[("trees", TREES)], random_state=0)
+    found = GridSearchCV(ensemble, {"trees__min_samples_leaf": [5, 1000]}, cv=2).fit(
+        DATA.train.X, DATA.train.Y.toarray()
+    )
+    assert found.best_params_ == {"trees__min_samples_leaf": 5}
 
 
 def test_features_are_preprocessed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,4 @@
+import inspect
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,31 @@ def test_bad_data_are_told() -> None:
     fit = fitted()
     with pytest.raises(ValueError, match="X has 3 features, but Preprocessor is expecting 8"):
         fit.predict(np.zeros((1, 3)))
+
+
+def test_labels_in_another_order_than_the_rows_are_refused() -> None:
+    names = [f"gene{row}" for row in range(len(DATA.train.X))]
+    X = pd.DataFrame(DATA.train.X, index=names)
+    labels = pd.Series(DATA.hierarchy.decode(DATA.train.Y), index=names)
+    model = CHMCNNClassifier(DATA.hierarchy, **QUICK)
+    with pytest.raises(LabelError, match=r"row 0 is 'gene0' in X, and 'gene179' in y\. Pass y\.loc\[X\.index\]"):
+        model.fit(X, labels[::-1])
+    expected = model.fit(X, labels).predict_proba(DATA.test.X)
+    for numbered in (labels.reset_index(drop=True), labels.set_axis(names[::-1]).reset_index(drop=True)):
+        assert np.array_equal(model.fit(X, numbered).predict_proba(DATA.test.X), expected)
+    other = labels.set_axis([f"other{row}" for row in range(len(names))])  # nothing tells which is right
+    assert np.array_equal(model.fit(X, other).predict_proba(DATA.test.X), expected)
+
+
+def test_a_constructor_names_the_parameters_that_it_passes_on() -> None:
+    class Own(CHMCNNClassifier):
+        def __init__(self, hierarchy: Hierarchy | None = None, *, depth: int = 3, **options: Any) -> None:
+            super().__init__(hierarchy, **options)
+            self.depth = depth
+
+    assert {"depth", *CHMCNNClassifier().get_params()} == {*Own().get_params()}
+    assert [*inspect.signature(Own).parameters][:3] == ["hierarchy", "depth", "preset"]
+    assert repr(Own(depth=2, threshold=0.3)) == "Own(depth=2, threshold=0.3)"
 
 
 def test_one_row_rows_alike_and_classes_without_rows_are_no_trouble() -> None:

@@ -39,11 +39,22 @@ def test_writing_over_a_model_must_be_asked_for(tmp_path: Path) -> None:
         model.save(tmp_path / "model")
     model.save(tmp_path / "model", force=True)
     (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
     with pytest.raises(ModelError, match="not a model folder, so it is not overwritten"):
         model.save(tmp_path / "mine", force=True)
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelError, match=": cannot be written"):
         model.save(tmp_path / "file" / "model")
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir(mode=0o700)
+    model = fitted()
+    model.save(tmp_path / "model")
+    assert CHMCNNClassifier.load(tmp_path / "model").seed_ == model.seed_
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o700
+    with pytest.raises(ModelError, match="already exists"):
+        model.save(tmp_path / "model")
 
 
 def test_a_model_is_written_over_its_own_files_only(tmp_path: Path) -> None:

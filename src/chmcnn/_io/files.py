@@ -40,6 +40,14 @@ def refuse_existing(path: Path, *, force: bool) -> None:
     require_writable(path)
 
 
+def is_empty_folder(path: Path) -> bool:
+    """Whether a folder has nothing in it, so that writing there overwrites nothing."""
+    try:
+        return not any(path.iterdir())
+    except OSError:  # there is none, or it cannot be read
+        return False
+
+
 def require_writable(path: Path) -> None:
     """Raise an error if a file or folder cannot be created, before any work is done for it."""
     folder = follow_link(path).parent

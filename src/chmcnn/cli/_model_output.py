@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from chmcnn.evaluation import Evaluation
 
 REPORT = "report.html"
+_SUGGESTED: Final = "hierarchical_f"
+_FAR = 0.1
+"""By how much a threshold differs from a better one at least that is suggested."""
 ModelFolder = Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")]
 
 
@@ -38,11 +41,12 @@ class ModelOutput(OptionGroup):
 
     def check(self) -> None:
         """Refuse a folder that must not be overwritten or cannot be written, before any work is done for it."""
-        from chmcnn._io.files import require_writable
+        from chmcnn._io.files import is_empty_folder, require_writable
 
-        if self.output.exists() and not (self.output / "model.json").is_file():
+        exists = self.output.exists() and not is_empty_folder(self.output)
+        if exists and not (self.output / "model.json").is_file():
             raise ModelError("not a model folder, so it is not overwritten; choose another folder with -o", self.output)
-        if self.output.exists() and not self.force:
+        if exists and not self.force:
             raise ModelError(
                 "already exists; choose another folder with -o, or use --force to overwrite it", self.output
             )
@@ -124,6 +128,8 @@ class ModelOutput(OptionGroup):
         """Print the result of a training."""
         if evaluation:
             print_evaluation(evaluation)
+        if hint := _suggest_threshold(model):
+            typer.echo(hint)
         if hasattr(model, "weights_"):
             typer.echo(f"Members and weights: {_list_members(model)}")
         typer.echo(f"Model:  {self.output}\nReport: {self.output / REPORT}")
@@ -147,6 +153,19 @@ def _describe_training(model: CHMCNNClassifier | CoherentEnsemble) -> dict[str, 
     if not hasattr(model, "weights_"):
         return {"trained": f"{seconds:.1f} s, preset {model.preset}", "best epoch": str(model.best_epoch_)}
     return {"trained": f"preset {model.preset}", "members and weights": _list_members(model)}
+
+
+def _suggest_threshold(model: CHMCNNClassifier | CoherentEnsemble) -> str:
+    """Return which threshold validation rows prefer, if it is far from that of the model; nothing otherwise."""
+    if isinstance(model.threshold, str) or _SUGGESTED not in model.tuned_thresholds_:
+        return ""
+    better = float(model.create_answering(threshold=_SUGGESTED).thresholds[0])
+    if abs(better - model.threshold) < _FAR:
+        return ""
+    return (
+        f"Label sets have the classes with a score of {model.threshold:g} or more. {better:.3g} has the best "
+        f"hierarchical F on validation rows: use --threshold {_SUGGESTED} to predict and to evaluate."
+    )
 
 
 def _list_members(model: CoherentEnsemble) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -165,6 +166,35 @@ class CoherentEnsemble(HierarchicalClassifier):
         self.device = device
         self.checkpoint = checkpoint
         self.verbose = verbose
+
+    # Parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 -- scikit-learn's form
+        """Return the parameters; if deep, also the members by name, and theirs: ``trees__n_estimators``."""
+        own: dict[str, Any] = super().get_params(deep)
+        return {**self._list_member_params(), **own} if deep else own
+
+    def set_params(self, **params: Any) -> Self:  # noqa: ANN401 -- scikit-learn's form
+        """Set parameters, members by name, and parameters of members: ``set_params(trees__n_estimators=50)``."""
+        if "members" in params:
+            self.members = params.pop("members")
+        replaced = {name: params.pop(name) for name in [*params] if name in self._list_members()}
+        if replaced:
+            self.members = [(name, replaced.get(name, model)) for name, model in self._list_members().items()]
+        super().set_params(**params)
+        return self
+
+    def _list_members(self) -> dict[str, Any]:
+        """Return the members of the user by name, without those that are named as a parameter is."""
+        with suppress(ChmcnnError):  # which `fit` raises
+            own = super().get_params(deep=False)
+            return {each.name: each.model for each in name_members(self.members or ()) if each.name not in own}
+        return {}
+
+    def _list_member_params(self) -> dict[str, Any]:
+        members = self._list_members()
+        nested = {f"{name}__{key}": value for name in members for key, value in members[name].get_params().items()}
+        return members | nested
 
     def resolve_settings(self, columns: int | None, rows: int | None, *, sparse: bool) -> dict[str, Any] | None:
         """Return all settings of the network of the preset; None without one, and for members of the user."""

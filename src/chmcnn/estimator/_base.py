@@ -56,6 +56,12 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
     streamed_: bool = False  # whether the training rows came from a torch Dataset or DataLoader, without preprocessing
 
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 -- as in Python itself
+        """Give a constructor with ``**options`` the signature that it has with those of its base class."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            _complete_signature(cls)
+
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
         hierarchy: Hierarchy | None = None,
@@ -175,19 +181,6 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         scores = self.predict_proba(X)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of all parameters: a constructor with ``**options`` passes these on to its base class."""
-        names: set[str] = set()
-        for kind in cls.__mro__:
-            if "__init__" not in vars(kind):
-                continue
-            parameters = [*inspect.signature(kind).parameters.values()]
-            names |= {parameter.name for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD}
-            if all(parameter.kind is not Parameter.VAR_KEYWORD for parameter in parameters):
-                break
-        return sorted(names)
-
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is supported: several labels, missing values, sparse matrices."""
         tags = super().__sklearn_tags__()
@@ -258,6 +251,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         labels, rows = self._to_matrix(y), _num_samples(X)
         if rows != labels.shape[0]:
             raise LabelError(f"X has {rows} rows, but y has labels of {labels.shape[0]}.")
+        _refuse_other_order(X, y)
         return labels
 
     def _to_matrix(self, y: LabelsLike) -> csr_array:
@@ -342,6 +336,35 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
         refuse_too_large(x, self.preprocessor_.get_feature_names_out)
         return x
+
+
+def _complete_signature(kind: type[HierarchicalClassifier]) -> None:
+    """Name the parameters that a constructor passes on: scikit-learn, ``help`` and editors read them there."""
+    constructor, base = [vars(each)["__init__"] for each in kind.__mro__ if "__init__" in vars(each)][:2]
+    signature, inherited = inspect.signature(constructor), inspect.signature(base).parameters
+    own = {name: each for name, each in signature.parameters.items() if each.kind is not Parameter.VAR_KEYWORD}
+    if len(own) < len(signature.parameters):
+        passed_on = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in inherited.items() if name not in own]
+        constructor.__signature__ = signature.replace(parameters=[*own.values(), *passed_on])
+
+
+def _refuse_other_order(X: Features, y: LabelsLike) -> None:
+    """Refuse tables with the same names of rows in another order: rows are matched by position, as in scikit-learn."""
+    of_x, of_y = _find_names(X), _find_names(y)
+    if of_x is None or of_y is None or of_x.equals(of_y) or not (of_x.is_unique and of_y.is_unique):
+        return
+    if (of_x.get_indexer(of_y) >= 0).all():
+        row = int((of_x != of_y).argmax())
+        raise LabelError(
+            f"y has the rows of X in another order: row {row} is {of_x[row]!r} in X, and {of_y[row]!r} in y. "
+            "Pass y.loc[X.index]."
+        )
+
+
+def _find_names(table: Features | LabelsLike) -> Any:  # noqa: ANN401 -- pandas is not imported here
+    """Return the names of the rows of a table of pandas; None where they are only numbered, perhaps anew."""
+    index = getattr(table, "index", None)
+    return index if hasattr(index, "get_indexer") and not hasattr(index, "step") else None
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

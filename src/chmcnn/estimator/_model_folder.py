@@ -13,7 +13,15 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._io import strict_json
-from chmcnn._io.files import describe_write_error, follow_link, is_old, stage_file, stage_folder, sync_folder
+from chmcnn._io.files import (
+    describe_write_error,
+    follow_link,
+    is_empty_folder,
+    is_old,
+    stage_file,
+    stage_folder,
+    sync_folder,
+)
 from chmcnn.errors import ModelError
 
 if TYPE_CHECKING:
@@ -31,7 +39,9 @@ _OWN = re.compile(
 
 
 def refuse_other(path: Path, *, force: bool) -> None:
-    """Raise an error for a folder that must not be overwritten."""
+    """Raise an error for a folder that must not be overwritten; an empty one may be."""
+    if is_empty_folder(path):
+        return
     if path.exists() and not force:
         raise ModelError("already exists; choose another folder, or use force=True to overwrite it", path)
     if path.exists() and not (path / FACTS).is_file():
@@ -39,7 +49,7 @@ def refuse_other(path: Path, *, force: bool) -> None:
 
 
 def write_files(path: Path, facts: bytes, files: Mapping[str, bytes], extra_files: Mapping[str, bytes]) -> None:
-    """Write a new folder, or over the model in it."""
+    """Write a new folder, or into an empty one, or over the model in it."""
     folder = follow_link(path)
     try:
         if folder.exists():
