@@ -17,7 +17,7 @@ from chmcnn.baselines.kernel_ridge import KernelRidge
 from chmcnn.baselines.linear import Linear
 from chmcnn.baselines.lmlp import LMLP
 from chmcnn.baselines.neighbours import Neighbours
-from chmcnn.baselines.wrapped import Coherent, check_system_scores
+from chmcnn.baselines.wrapped import Coherent
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.errors import ChmcnnError
 
@@ -47,7 +47,6 @@ __all__ = [
     "Logistic",
     "Neighbours",
     "Node",
-    "check_system_scores",
     "system",
 ]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import HierarchicalClassifier
+from chmcnn.estimator import HierarchicalClassifier, check_system_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,13 +126,3 @@ def _to_matrix(scores: Any) -> NDArray[np.floating]:  # noqa: ANN401 -- of any l
     if isinstance(scores, list) and scores and np.ndim(scores[0]) == 2:
         return np.stack([np.asarray(each)[:, -1] for each in scores], axis=1)
     return np.asarray(scores.toarray() if hasattr(scores, "toarray") else scores)
-
-
-def check_system_scores(scores: Any, shape: tuple[int, int], system: str) -> NDArray[np.floating]:  # noqa: ANN401
-    """Check the scores that a system returns: one number for each row and class."""
-    matrix = np.asarray(scores)
-    if matrix.shape != shape:
-        raise ChmcnnError(f"{system} returns scores of shape {matrix.shape}; expected {shape}, (rows, classes).")
-    if matrix.dtype.kind not in "biuf" or not np.isfinite(matrix).all():
-        raise ChmcnnError(f"{system} returns scores that are not finite numbers; expected probabilities.")
-    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float32)

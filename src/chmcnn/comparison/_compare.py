@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chmcnn._io.files import explain_unwritable, require_writable
@@ -19,7 +20,6 @@ from chmcnn.metrics import Measure, find_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from chmcnn.significance import Missing
 
@@ -69,6 +69,8 @@ class Plan:
         """Raise an error for a plan that cannot be run."""
         if not self.systems:
             raise ChmcnnError(f"systems is empty; choose from {', '.join(SYSTEMS)}.")
+        if isinstance(self.systems, str):
+            raise ChmcnnError(f"systems is {self.systems!r}; expected several, such as ({self.systems!r},).")
         systems = self.find_systems()
         for number, system in enumerate(systems):
             if system.name in (other.name for other in systems[:number]):
@@ -110,7 +112,9 @@ class Plan:
                 yield RunSpec(dataset, system.name, options, **part, own=system.path, own_version=system.version)
 
 
-def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Execution | None = None) -> Comparison:
+def compare(
+    sources: Sequence[Source], plan: Plan, folder: str | Path, execution: Execution | None = None
+) -> Comparison:
     """Execute all runs that are not finished yet, and summarise the results.
 
     This starts processes: a script calls it below ``if __name__ == "__main__":``.
@@ -126,6 +130,9 @@ def compare(sources: Sequence[Source], plan: Plan, folder: Path, execution: Exec
     execution
         Number of runs at once, an executor, the command to record, and a function to report progress to.
     """
+    folder = Path(folder)
+    if isinstance(sources, Source) or not all(isinstance(source, Source) for source in sources):
+        raise ChmcnnError("sources has something that is no Source; expected a list, such as [Source('digits')].")
     _refuse_duplicates([source.name for source in sources])
     systems, measures = plan.find_systems(), plan.find_measures()
     refuse_unsendable(systems, measures, execution.executor if execution else None)

@@ -15,11 +15,10 @@ import torch
 
 from chmcnn import metrics
 from chmcnn._io import strict_json
-from chmcnn.baselines import check_system_scores
 from chmcnn.classifier import CHMCNNClassifier
 from chmcnn.ensemble import CoherentEnsemble
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import NeuralClassifier
+from chmcnn.estimator import NeuralClassifier, check_system_scores
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:

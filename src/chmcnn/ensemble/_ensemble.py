@@ -30,7 +30,7 @@ from chmcnn.ensemble._rarity import Rarity
 from chmcnn.ensemble._scores import average, iterate_blocks, iterate_together, measure_disagreement
 from chmcnn.ensemble._weights import Cells, check_weights
 from chmcnn.errors import ChmcnnError
-from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier, agree_on_seed
+from chmcnn.estimator import HierarchicalClassifier, NeuralClassifier, agree_on_seed, check_system_scores
 from chmcnn.settings import ABOVE_ZERO, BOOLEAN, ENSEMBLES, SETTINGS, check, choice
 
 if TYPE_CHECKING:
@@ -364,7 +364,8 @@ class CoherentEnsemble(HierarchicalClassifier):
 
     def member_scores(self, X: Features) -> dict[str, NDArray[np.float32]]:
         """Return the coherent scores (rows, classes) of each member, by its name."""
-        return dict(zip(self.members_, self._score_members(X), strict=True))
+        scores = self._score_members(X)
+        return dict(zip(self.members_, scores, strict=True))
 
     def disagreement(self, X: Features, *, by: Literal["class", "row"] = "class") -> NDArray[np.float32]:
         """Return how much the members disagree: the weighted standard deviation of their scores.
@@ -429,7 +430,11 @@ class CoherentEnsemble(HierarchicalClassifier):
     def _score_members(self, X: Features) -> list[NDArray[np.float32]]:
         check_is_fitted(self, "members_")
         x = self._transform(X)
-        scores = [model.predict_proba(x) for model in self.members_.values()]
+        shape = (x.shape[0], len(self.hierarchy_))
+        scores = [
+            check_system_scores(model.predict_proba(x), shape, f"The member {name!r}")
+            for name, model in self.members_.items()
+        ]
         if self.incoherent == "refuse":
             return scores
         return [self.correct(torch.from_numpy(each)).numpy() for each in scores]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from chmcnn import baselines
-from chmcnn.errors import ModelError
+from chmcnn.errors import ChmcnnError, ModelError
 from chmcnn.estimator import describe_facts, describe_model, load_transformer, rebuild_model
 
 if TYPE_CHECKING:
@@ -38,7 +38,15 @@ def collect_tensors(members: Members) -> dict[str, Tensor]:
 
 
 def describe_members(members: Members) -> list[dict[str, Any]]:
-    """Return the facts of all members, with their names."""
+    """Return the facts of all members, with their names; refuse those that could not be read again."""
+    for name, model in members.items():
+        is_known = type(model) in baselines.SYSTEMS.values()
+        if not is_known or model.fitted_params_.get("network") is not None:
+            reason = "has a network of its own" if is_known else "is of a kind that files of ensembles do not have"
+            raise ChmcnnError(
+                f"The member {name!r} ({type(model).__name__}) {reason}, so the ensemble cannot be saved; use "
+                "joblib.dump, and load such files only if you trust them."
+            )
     return [{"name": name, **describe_facts(model)} for name, model in members.items()]
 
 

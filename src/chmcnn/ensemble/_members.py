@@ -163,15 +163,7 @@ def _run_in_turn(run: Callable[[Member], None], members: Sequence[Member]) -> No
             if not member.optional:
                 raise _blame(member, str(error)) from error
             member.stepped_aside = str(error)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            MemoryError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except Exception as error:  # a member of the user may raise anything
             raise _blame(member, describe_error(error)) from error
 
 

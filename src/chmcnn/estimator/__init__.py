@@ -21,6 +21,7 @@ from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
 from chmcnn.estimator._risks import Limit, RiskCurves, RiskOf, measure_risks
 from chmcnn.estimator._seeds import agree_on_seed
 from chmcnn.estimator._signatures import create_key, needs_password
+from chmcnn.estimator._system_scores import check_system_scores
 from chmcnn.estimator._transformer_files import load_transformer
 from chmcnn.estimator._transformers import CustomPreprocessor
 from chmcnn.estimator._trust import RiskCheck, Trust, check_trust
@@ -47,6 +48,7 @@ __all__ = [
     "Threshold",
     "Trust",
     "agree_on_seed",
+    "check_system_scores",
     "check_trust",
     "create_key",
     "describe_facts",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from chmcnn import metrics
 from chmcnn._sparse import refuse_damaged
@@ -20,6 +20,7 @@ from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, FeatureError, LabelError, ModelError
 from chmcnn.estimator._held_out import HeldOutLearner
 from chmcnn.estimator._seeds import choose_seed
+from chmcnn.estimator._streams import count_rows
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
 from chmcnn.hierarchy import Hierarchy, hierarchy_from_labels, label_matrix
 from chmcnn.settings import SETTINGS, check
@@ -51,6 +52,10 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     random_state: int | np.random.RandomState | None
     path_separator: str = "/"
 
+    set_later: ClassVar[tuple[str, ...]] = ("threshold",)
+    """Parameters that matter after a training: a model file has their present values, and those of `fit` of others."""
+
+    fitted_params_: dict[str, Any]  # as they were in the training
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
     is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
@@ -179,6 +184,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         if sample_weight is not None:
             raise ChmcnnError("sample_weight is not supported: all rows have the same weight in the AU(PRC).")
         scores = self.predict_proba(X)
+        _refuse_other_order(X, y)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
 
     def __sklearn_tags__(self) -> Tags:
@@ -247,9 +253,10 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     def _to_labels(self, X: Features, y: LabelsLike) -> csr_array:
         """Return labels with all ancestors as a matrix, one row for each row of X."""
+        check_is_fitted(self, "hierarchy_")
         refuse_damaged(X, "X", FeatureError)
-        labels, rows = self._to_matrix(y), _num_samples(X)
-        if rows != labels.shape[0]:
+        labels, rows = self._to_matrix(y), count_rows(X)
+        if rows is not None and rows != labels.shape[0]:
             raise LabelError(f"X has {rows} rows, but y has labels of {labels.shape[0]}.")
         _refuse_other_order(X, y)
         return labels
@@ -270,7 +277,8 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
             raise ChmcnnError(
                 f"hierarchy is of type {kind}; expected a Hierarchy, for example from Hierarchy.from_edges."
             )
-        self._check_settings()
+        self.check_settings()
+        self.remember_params()
         self.id_column_, self.calibration_, self.risks_ = None, None, None
         self.seed_ = self._choose_seed()
         self.hierarchy_ = self.hierarchy or hierarchy_from_labels(y, self.path_separator)
@@ -280,7 +288,12 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     def _choose_seed(self) -> int:
         return choose_seed(self.random_state)
 
-    def _check_settings(self) -> None:
+    def remember_params(self) -> None:
+        """Remember the parameters: `set_params` does not change what a trained model is."""
+        self.fitted_params_ = self.get_params(deep=False)
+
+    def check_settings(self) -> None:
+        """Refuse settings with values that they cannot have."""
         if not isinstance(self.path_separator, str) or not self.path_separator.strip():
             raise ChmcnnError(f"path_separator is {self.path_separator!r}; expected a string, such as '/' or '>'.")
         for name, setting in SETTINGS.items():

@@ -73,12 +73,13 @@ class HeldOutLearner(Predictor):
         >>> data.hierarchy.violations(model.predict_proba(data.test.X))
         0 violations in 500 rows
         """
+        if method is None:
+            self.calibration_ = None
+            return self
         labels = self._to_labels(X, y)
-        if method is not None:
-            check("calibration", method)
-            _warn_of_few(labels.shape[0])
-        learnt = None if method is None else self._learn_calibration(labels, lambda: self._iterate_plain(X), method)
-        self.calibration_ = learnt
+        check("calibration", method)
+        _warn_of_few(labels.shape[0])
+        self.calibration_ = self._learn_calibration(labels, lambda: self._iterate_plain(X), method)
         return self
 
     def guarantee(self, X: Features, y: LabelsLike) -> Self:

@@ -5,6 +5,7 @@ A system has `learned_tensors`, `learned_facts` and `restore`; all else is the s
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from pathlib import Path
@@ -112,6 +113,7 @@ class Described(NamedTuple):
 
 def describe_model(model: HierarchicalClassifier) -> Described:
     """Return what a model file has of a model."""
+    model = _as_trained(model)
     tensors = model.learned_tensors()
     tensors |= {f"thresholds.{name}": torch.tensor(values) for name, values in model.tuned_thresholds_.items()}
     tensors |= held_out_tensors(model)
@@ -125,6 +127,8 @@ def describe_model(model: HierarchicalClassifier) -> Described:
 
 def describe_facts(model: HierarchicalClassifier) -> dict[str, Any]:
     """Return what a model file has of a model and is no tensor."""
+    model = _as_trained(model)
+    model.check_settings()
     return {
         "path separator": model.path_separator,
         "system": type(model).__name__,
@@ -135,6 +139,13 @@ def describe_facts(model: HierarchicalClassifier) -> dict[str, Any]:
         **describe_preprocessing(model),
         **model.learned_facts(),
     }
+
+
+def _as_trained(model: Model) -> Model:
+    """Return the model with the parameters of its training, but for those that matter later."""
+    trained = copy.copy(model)
+    trained.set_params(**{name: value for name, value in model.fitted_params_.items() if name not in model.set_later})
+    return trained
 
 
 def _list_stored(model: HierarchicalClassifier) -> list[str]:
@@ -227,7 +238,7 @@ def rebuild_model(
     settings = {name: stored[name] for name in _list_stored(cls()) if name in stored}  # older models have fewer
     model = cls(
         hierarchy,
-        evaluated=tensors["evaluated"].numpy(),
+        evaluated=_read_mask(tensors["evaluated"], hierarchy),
         random_state=facts["seed"],
         path_separator=facts.get("path separator", "/"),
         preprocess=stored["preprocess"] if transformer is None else clone(transformer),
@@ -239,9 +250,16 @@ def rebuild_model(
     model.tuned_thresholds_ = _restore_thresholds(model, tensors)
     restore_held_out(model, tensors)
     model.restore(facts, tensors)
+    model.remember_params()
     if not model.streamed_ and not hasattr(model, "preprocessor_"):
         raise ModelError("its features are missing")
     return model
+
+
+def _read_mask(evaluated: torch.Tensor, hierarchy: Hierarchy) -> NDArray[np.bool_] | None:
+    """Return the classes that count; None for all of them, so that the parameter fits another hierarchy as well."""
+    is_all = evaluated.shape == (len(hierarchy),) and evaluated.dtype == torch.bool and bool(evaluated.all())
+    return None if is_all else evaluated.numpy()
 
 
 def _read_facts(path: Path, verify_key: Key | None = None) -> dict[str, Any]:

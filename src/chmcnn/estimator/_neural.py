@@ -97,8 +97,24 @@ class NeuralClassifier(NetworkBuilder):
     def partial_fit(self, X: Features, y: LabelsLike, classes: LabelsLike = None) -> Self:
         """Train one more epoch on these rows. The first call fits the preprocessing.
 
-        Without a hierarchy, the first call needs all ``classes`` that occur later, as label paths.
+        Without a hierarchy, the first call needs all ``classes`` that occur later, as label paths. Risks from `fit` or
+        `guarantee` are forgotten: they were those of another model. Tuned thresholds and a calibration stay as they
+        are; `calibrate` learns the latter anew. A call that fails leaves the model unchanged.
         """
+        before, state = dict(self.__dict__), copy.deepcopy(getattr(self, "training_state_", None))
+        network = None if state or not hasattr(self, "network_") else copy.deepcopy(self.network_)
+        try:
+            self._train_more(X, y, classes)
+        except BaseException:
+            self.__dict__ = before
+            if state:
+                self.training_state_, self.network_ = state, state.network.eval()
+            elif network:
+                self.network_ = network
+            raise
+        return self
+
+    def _train_more(self, X: Features, y: LabelsLike, classes: LabelsLike) -> None:
         first = not hasattr(self, "network_")
         if not first and self.streamed_:
             raise ChmcnnError("This model was trained on a Dataset or DataLoader: partial_fit takes tables only.")
@@ -118,10 +134,10 @@ class NeuralClassifier(NetworkBuilder):
         loss = self._create_loss(rows.y)
         epoch = training.Training(self.training_state_, rows, loss, settings, self.device_).run_one()
         self.network_, self.history_ = self.training_state_.network.eval(), (*self.history_, epoch)
-        return self
+        self.risks_ = None
 
     def _start(self, build: Callable[[], nn.Module], settings: Settings) -> training.TrainingState:
-        with torch.random.fork_rng():
+        with training.fork_seed(self.device_):
             return training.start(build, settings, self.device_)
 
     def restore_optimizer(self, epochs: int, tensors: dict[str, Tensor]) -> None:

@@ -37,6 +37,7 @@ class NetworkParameters(HierarchicalClassifier):
 
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     """Values of the parameters that are None."""
+    set_later: ClassVar[tuple[str, ...]] = (*HierarchicalClassifier.set_later, *TRAINING)  # for `partial_fit`
     own_settings: ClassVar[tuple[str, ...]] = ()
     """Names of the parameters that only this system has; model files store them."""
 

@@ -16,7 +16,8 @@ from chmcnn.estimator._answering import Answering, AnswerOptions, read_limit
 from chmcnn.estimator._correction import Direction, correct, find_delegates, get_options
 from chmcnn.estimator._explain import Explanation, explain
 from chmcnn.estimator._ranking import Ranked, RankedClass, Ranker
-from chmcnn.estimator._streams import is_stream
+from chmcnn.estimator._streams import count_rows, is_stream
+from chmcnn.estimator._system_scores import check_system_scores
 from chmcnn.settings import check
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Predictor:
 
     def predict_proba(self, X: Features) -> NDArray[np.float32]:
         """Return coherent probabilities (rows, classes), in the order of ``hierarchy_.classes``."""
-        return self.correct(torch.from_numpy(self.uncorrected_proba(X))).numpy()
+        return self.correct(torch.from_numpy(self._score_raw(X))).numpy()
 
     def iterate_proba(self, X: Features) -> Iterator[NDArray[np.float32]]:
         """Yield the coherent probabilities of some rows at a time: all of them need not fit into memory."""
@@ -71,7 +72,14 @@ class Predictor:
 
     def _iterate_uncorrected(self, X: Features) -> Iterator[NDArray[np.float32]]:
         for block in self._split_rows(X, self._count_rows_at_once()):
-            yield self.uncorrected_proba(block)
+            yield self._score_raw(block)
+
+    def _score_raw(self, X: Features) -> NDArray[np.float32]:
+        """Return probabilities before the correction: those of a system of the user are checked."""
+        raw, classes = self.uncorrected_proba(X), len(self._require_hierarchy())
+        rows = count_rows(X)
+        shape = (len(raw) if rows is None else rows, classes)
+        return check_system_scores(raw, shape, type(self).__name__)
 
     def _count_rows_at_once(self) -> int:
         return max(1, _CELLS_AT_ONCE // len(self._require_hierarchy()))
@@ -247,7 +255,7 @@ class Predictor:
         ``threshold`` is used instead of the parameter of the model.
         """
         thresholds = self._find_thresholds(threshold)
-        raw = torch.from_numpy(self.uncorrected_proba(X))
+        raw = torch.from_numpy(self._score_raw(X))
         scores, positions = self.correct(raw).numpy(), self.delegates(raw).numpy()
         return [explain(self.hierarchy_, *row, thresholds) for row in zip(scores, positions, strict=True)]
 

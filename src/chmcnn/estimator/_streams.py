@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.utils.validation import _num_samples
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, IterableDataset, random_split
+from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, random_split
 
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
@@ -28,6 +29,15 @@ _ROWS_AT_ONCE = 1024
 def is_stream(X: Features) -> bool:
     """Return whether X is a Dataset or a DataLoader."""
     return isinstance(X, Dataset | DataLoader)
+
+
+def count_rows(X: Features) -> int | None:
+    """Return the number of rows, also of a Dataset or a DataLoader; None where it is not known."""
+    data = X.dataset if isinstance(X, DataLoader) else X
+    if is_stream(X) and not hasattr(data, "__len__"):
+        return None
+    rows: int = _num_samples(data)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class Stream:
 def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[Tensor]:
     """Yield batches of features: from a Dataset or DataLoader, of pairs or of features alone, or from memory."""
     if is_stream(X):
+        _refuse_other_order(X)
         loader = as_loader(X, _ROWS_AT_ONCE, shuffle=False)
         batches = (_to_type(batch[0] if isinstance(batch, tuple | list) else batch, kind) for batch in loader)
     else:
@@ -118,6 +129,13 @@ def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[T
         if tuple(batch.shape[1:]) != shape:
             raise ChmcnnError(f"A row of X has shape {tuple(batch.shape[1:])}; expected {shape}, as for training.")
         yield batch
+
+
+def _refuse_other_order(X: Features) -> None:
+    """Refuse a DataLoader that does not yield all rows in their order: nobody could tell whose scores are whose."""
+    if isinstance(X, DataLoader) and (isinstance(X.sampler, RandomSampler) or X.drop_last):
+        what = "leaves out rows" if X.drop_last else "shuffles the rows"
+        raise ChmcnnError(f"The DataLoader {what}: pass its Dataset, or one without shuffle= and drop_last=.")
 
 
 def _in_memory(X: Features, kind: torch.dtype) -> Tensor:

@@ -28,8 +28,9 @@ def as_edge(edge: tuple[str, str], number: int) -> tuple[str, str]:
     except (TypeError, ValueError):
         parent = child = None  # type: ignore[assignment]
     if isinstance(edge, str) or not isinstance(parent, str) or not isinstance(child, str):
+        hint = " Pass the rows of a DataFrame: frame.itertuples(index=False)." if isinstance(edge, str) else ""
         raise HierarchyError(
-            f"Edge {number} is {edge!r}; expected a pair (parent, child) of class names, both strings."
+            f"Edge {number} is {edge!r}; expected a pair (parent, child) of class names, both strings.{hint}"
         )
     if not parent.strip() or not child.strip():
         raise HierarchyError(f"Edge {number} is {edge!r}; a class name must not be empty.")

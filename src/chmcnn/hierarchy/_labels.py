@@ -13,6 +13,7 @@ from chmcnn import _wording
 from chmcnn.errors import LabelError
 from chmcnn.hierarchy import _matrices
 from chmcnn.hierarchy._hierarchy import Hierarchy
+from chmcnn.hierarchy._paths import trim_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,23 +77,14 @@ def hierarchy_from_labels(labels: LabelsLike, path_separator: str = "/") -> Hier
 
 
 def hierarchy_from_paths(paths: Collection[str], separator: str) -> Hierarchy:
-    """Build the hierarchy of paths, without spaces around the separator; refuse names that are no paths."""
+    """Build the hierarchy of paths; refuse names that are no paths."""
     if separator and not any(separator in path for path in paths):
         raise LabelError(
             f"There is no hierarchy, and no label is a path with {separator!r}: {_describe_separator(paths)}pass "
             "hierarchy=, with edges for instance from a CSV file with the columns parent and child, or without edges: "
             "Hierarchy(names, [])."
         )
-    return Hierarchy.from_paths(sorted(trim_path(path, separator) if separator else path for path in paths), separator)
-
-
-def trim_path(path: str, separator: str) -> str:
-    """Return a path without spaces around the separator.
-
-    >>> trim_path("sport / tennis", "/")
-    'sport/tennis'
-    """
-    return separator.join(part.strip() for part in path.split(separator))
+    return Hierarchy.from_paths(sorted(paths), separator)
 
 
 def _describe_separator(paths: Collection[str]) -> str:
@@ -129,10 +121,16 @@ def _order_columns(labels: pd.DataFrame, hierarchy: Hierarchy) -> NDArray[Any]:
             raise LabelError(f"The labels have a column {name!r}, which is not a class of the hierarchy; drop it.")
         if times > 1:
             raise LabelError(f"The labels have two columns {name!r}; drop one of them.")
-    missing = sorted(set(hierarchy) - set(names))
-    if missing:
-        raise LabelError(f"The labels have no column {missing[0]!r}, which is a class of the hierarchy; add it.")
-    return labels.set_axis(names, axis=1)[list(hierarchy.classes)].to_numpy()
+    positions, cells = [hierarchy.index(name) for name in names], labels.to_numpy()
+    given = np.zeros((1, len(hierarchy)), dtype=np.bool_)
+    given[0, positions] = True
+    missing = np.flatnonzero(~_matrices.close(hierarchy, given)[0])  # ancestors need no column: they are added
+    if len(missing):
+        name = hierarchy.classes[missing[0]]
+        raise LabelError(f"The labels have no column {name!r}, which is a class of the hierarchy; add it.")
+    ordered = np.zeros((len(cells), len(hierarchy)), dtype=cells.dtype)
+    ordered[:, positions] = cells
+    return ordered
 
 
 def _list_rows(labels: LabelsLike) -> list[Any]:

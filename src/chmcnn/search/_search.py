@@ -6,12 +6,14 @@ import importlib
 import math
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
 from chmcnn._io.files import explain_unwritable, require_writable
 from chmcnn.comparison import Split
+from chmcnn.datasets.dataset import Dataset, Table
 from chmcnn.errors import ChmcnnError, FileError
 from chmcnn.search._space import APPENDIX, Space
 from chmcnn.search._trials import SearchSpec, run_trials
@@ -20,11 +22,9 @@ from chmcnn.settings import SEARCHED, check_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
-    from pathlib import Path
 
     from optuna.trial import FrozenTrial
 
-    from chmcnn.datasets.dataset import Dataset, Table
     from chmcnn.search._study import Study
 
 TRIALS = 50
@@ -151,7 +151,7 @@ class Progress(NamedTuple):
 def search(  # noqa: PLR0913 -- most by name, with a default
     data: Dataset | Table,
     plan: SearchPlan,
-    folder: Path,
+    folder: str | Path,
     *,
     title: str = "",
     jobs: int | None = None,
@@ -192,15 +192,17 @@ def search(  # noqa: PLR0913 -- most by name, with a default
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> from chmcnn.datasets.synthetic import learnable
     >>> data = learnable(rows=100, features=5, classes=10, depth=3)
     >>> plan = SearchPlan({"learning_rate": [1e-6, 1e-2]}, "grid", settings={"epochs": 3, "widths": [20]})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = search(data, plan, Path(folder, "search"))
+    ...     result = search(data, plan, f"{folder}/search")
     >>> result.best
     {'epochs': 3, 'widths': [20], 'learning_rate': 0.01}
     """
+    folder = Path(folder)
+    if not isinstance(data, Dataset | Table):
+        raise ChmcnnError(f"data is of type {type(data).__name__}; expected a Dataset, or Table(X, Y, hierarchy).")
     spec = SearchSpec(Split.without_test(data), plan, folder, title or getattr(data, "name", "table"), storage)
     prepare(folder)
     notify = progress or (lambda _: None)

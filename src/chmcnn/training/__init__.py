@@ -17,7 +17,7 @@ from chmcnn.training._rows import (
     predict,
     score_blocks,
 )
-from chmcnn.training._seeding import seed_torch
+from chmcnn.training._seeding import fork_seed, seed_torch
 from chmcnn.training._settings import Settings
 from chmcnn.training._state import Epoch, Phase, TrainingState, load_optimizer, optimizer_tensors, start
 
@@ -41,6 +41,7 @@ __all__ = [
     "as_loader",
     "divide",
     "estimate_seconds",
+    "fork_seed",
     "join",
     "join_blocks",
     "join_rows",

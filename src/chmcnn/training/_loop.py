@@ -21,6 +21,7 @@ from chmcnn.training._display import TrainingDisplay
 from chmcnn.training._fingerprint import fingerprint
 from chmcnn.training._ranks import ALONE, explain_silence
 from chmcnn.training._rows import Batches, Rows, accepts_sparse, batches, count_steps
+from chmcnn.training._seeding import fork_seed
 from chmcnn.training._sharding import gather
 from chmcnn.training._state import Epoch, start
 from chmcnn.training._validation import Validation
@@ -292,9 +293,3 @@ def _decay(data: Batches, settings: Settings) -> float:
     """Return the share of the average of the weights that a step keeps; 0 for data without a length."""
     steps = count_steps(data, settings.batch_size)
     return 0.0 if steps is None else max(0.0, 1 - 1 / max(steps * settings.averaging, 1))
-
-
-def fork_seed(device: torch.device | str) -> AbstractContextManager[None]:
-    """Restore torch's random numbers of the CPU and the device after a block."""
-    chosen = torch.device(device)
-    return torch.random.fork_rng(devices=[chosen.index or 0] if chosen.type == "cuda" else [])
