@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.packed import PackedExecutor
 from tests.results import WHY, summed_up
+from tests.untyped import untyped
 
 from chmcnn import ChmcnnError, significance
 from chmcnn._io.strict_json import dumps
@@ -69,6 +70,7 @@ def test_a_system_that_cannot_run_is_told_beside_the_others(tmp_path: Path) -> N
     [
         ({"systems": ("C-HMCNN", "h++")}, r"Unknown system 'h\+\+'. Did you mean 'h\+'\? Systems: C-HMCNN, HMCN-F"),
         ({"systems": ()}, "systems is empty; choose from C-HMCNN"),
+        ({"systems": "h+"}, r"systems is 'h\+'; expected several, such as \('h\+',\)"),
         ({"systems": ("h+", "h+")}, r"System 'h\+' is listed twice"),
         ({"systems": ("h+",), "seeds": 0}, "seeds is 0; expected 1 or more"),
         ({"systems": ("h+",), "folds": 1}, "folds is 1; expected 2 or more"),
@@ -91,6 +93,9 @@ def test_data_that_cannot_be_compared_on_is_refused_before_anything_is_run(tmp_p
         compare([Source("mine", DATA)], plan, tmp_path)
     with pytest.raises(ChmcnnError, match="Two data sets are called 'mine'"):
         compare([Source("mine", DATA), Source("mine", DATA.train)], PLAN, tmp_path)
+    for wrong in (Source("mine", DATA), ["mine"]):
+        with pytest.raises(ChmcnnError, match=r"no Source; expected a list, such as \[Source\('digits'\)\]"):
+            compare(untyped(wrong), PLAN, str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -126,8 +126,10 @@ def test_copies_do_not_change_either() -> None:
 def test_a_frame_of_labels_is_taken_by_the_names_of_its_columns() -> None:
     labels = pd.DataFrame({"c": [1, 0], "a/b": [0, 1], "a": [0, 1]})
     assert Table(np.zeros((2, 1)), labels, TREE).Y.toarray().tolist() == [[False, False, True], [True, True, False]]
-    with pytest.raises(LabelError, match="The labels have no column 'a', which is a class of the hierarchy"):
-        Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)
+    without_parent = Table(np.zeros((2, 1)), labels.drop(columns="a"), TREE)  # which is added
+    assert without_parent.Y.toarray().tolist() == [[False, False, True], [True, True, False]]
+    with pytest.raises(LabelError, match="The labels have no column 'c', which is a class of the hierarchy"):
+        Table(np.zeros((2, 1)), labels.drop(columns="c"), TREE)
     named = pd.DataFrame({"x": [1.0, 2.0]}, index=["r", "s"])
     Table(named, labels.set_axis(["r", "s"], axis=0), TREE)
     with pytest.raises(DatasetError, match="X and Y have different indexes"):

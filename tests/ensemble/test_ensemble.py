@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
@@ -248,6 +249,19 @@ def test_members_of_a_contradiction_are_refused_or_corrected() -> None:
     corrected = fitted(members, incoherent="correct")
     for scores in (corrected.predict_proba(DATA.test.X), *corrected.member_scores(DATA.test.X).values()):
         assert len(DATA.hierarchy.violations(scores)) == 0
+
+
+def test_a_member_whose_scores_are_wrong_later_is_named() -> None:
+    class Later(Frequencies):
+        def predict_proba(self, X: Any) -> Any:
+            scores = super().predict_proba(X)
+            return scores if len(X) > 1 else scores * np.nan
+
+    model = fitted([("mine", Later()), *MEMBERS], weights="equal")
+    with pytest.raises(ChmcnnError, match="The member 'mine' returns scores that are not finite numbers"):
+        model.predict_proba(DATA.test.X[:1])
+    with pytest.raises(NotFittedError):
+        CoherentEnsemble(DATA.hierarchy).member_scores(DATA.test.X)
 
 
 def test_a_member_that_fails_is_named_with_the_reason() -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from tests.ensemble.members import DATA, NETWORK
+from tests.ensemble.members import DATA, NETWORK, fitted
+from torch import nn
 
 import chmcnn
-from chmcnn import ChmcnnError, CoherentEnsemble, ModelError
+from chmcnn import CHMCNNClassifier, ChmcnnError, CoherentEnsemble, ModelError
 from chmcnn.baselines import ExtraTrees, KernelRidge, Neighbours
 from chmcnn.ensemble import FastEnsemble
+from chmcnn.estimator import HierarchicalClassifier
 
 MEMBERS = [
     ("network", NETWORK),
@@ -46,6 +48,28 @@ def test_a_loaded_ensemble_can_be_trained_again_with_the_same_members(model: Coh
     model.save(tmp_path / "model")
     again = CoherentEnsemble.load(tmp_path / "model").fit(DATA.train.X, DATA.train.Y)
     assert list(again.members_) == list(model.members_)
+
+
+class Own(CHMCNNClassifier):
+    """A system that is not of the package."""
+
+
+@pytest.mark.parametrize(
+    ("member", "told"),
+    [
+        (CoherentEnsemble(preset="fast"), r"\(CoherentEnsemble\) is of a kind that files of ensembles do not have"),
+        (Own(epochs=1), r"\(Own\) is of a kind that files"),
+        (CHMCNNClassifier(epochs=1, network=nn.Linear), r"\(CHMCNNClassifier\) has a network of its own"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_ensemble_that_could_not_be_loaded_is_not_saved(
+    member: HierarchicalClassifier, told: str, tmp_path: Path
+) -> None:
+    model = fitted([("mine", member)])
+    with pytest.raises(ChmcnnError, match=rf"The member 'mine' {told}.*use joblib\.dump"):
+        model.save(tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_an_ensemble_is_found_by_its_own_class_only(tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
+from sklearn.exceptions import NotFittedError
 from tests.estimator.models import DATA, QUICK, fitted
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
 from chmcnn.datasets import stratify
+from chmcnn.estimator import HierarchicalClassifier
 from chmcnn.hierarchy import _matrices
+from chmcnn.training import Rows
 
 DENSE = DATA.train.Y.toarray()
 
@@ -49,8 +54,11 @@ def test_a_frame_of_labels_is_taken_by_name() -> None:
     turned = CHMCNNClassifier(DATA.hierarchy, **QUICK).fit(DATA.train.X, frame[frame.columns[::-1]])
     assert np.array_equal(first.predict_proba(DATA.test.X), turned.predict_proba(DATA.test.X))
     assert first.score(DATA.train.X, frame[frame.columns[::-1]]) == first.score(DATA.train.X, DATA.train.Y)
+    leaves = frame[[*DATA.hierarchy.leaves]]
+    sets = [{*row[row > 0].index} for _, row in leaves.iterrows()]
+    assert first.score(DATA.train.X, leaves) == first.score(DATA.train.X, sets)
     with pytest.raises(ChmcnnError, match="The labels have no column"):
-        first.fit(DATA.train.X, frame.iloc[:, 1:])
+        first.fit(DATA.train.X, leaves.iloc[:, 1:])
 
 
 def test_validation_data_of_the_users_own() -> None:
@@ -104,6 +112,40 @@ def test_labels_in_another_order_than_the_rows_are_refused() -> None:
         assert np.array_equal(model.fit(X, numbered).predict_proba(DATA.test.X), expected)
     other = labels.set_axis([f"other{row}" for row in range(len(names))])  # nothing tells which is right
     assert np.array_equal(model.fit(X, other).predict_proba(DATA.test.X), expected)
+
+
+def test_tables_may_be_asked_for_as_the_output_of_transformers() -> None:
+    expected = fitted().predict_proba(DATA.test.X)
+    with config_context(transform_output="pandas"):
+        assert np.array_equal(fitted().predict_proba(DATA.test.X), expected)
+
+
+def test_models_that_are_not_fitted_say_so() -> None:
+    for ask in ("calibrate", "guarantee", "score"):
+        with pytest.raises(NotFittedError):
+            getattr(CHMCNNClassifier(DATA.hierarchy), ask)(DATA.test.X, DATA.test.Y)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda scores: scores[1:], r"Own returns scores of shape \(59, 15\); expected \(60, 15\)"),
+        (lambda scores: scores * 3, r"Own returns scores from .* to 3; expected probabilities from 0 to 1"),
+        (lambda scores: scores * np.nan, "Own returns scores that are not finite numbers"),
+        (lambda scores: scores.astype(str), "Own returns scores of type <U"),
+    ],
+)
+def test_wrong_scores_of_a_system_of_the_user_are_told(wrong: Callable[[Any], Any], told: str) -> None:
+    class Own(HierarchicalClassifier):
+        def _learn(self, train: Rows, valid: Rows | None) -> None: ...
+
+        def uncorrected_proba(self, X: Any) -> Any:
+            return wrong(np.linspace(0, 1, len(X) * 15, dtype=np.float32).reshape(-1, 15))
+
+    model = Own(DATA.hierarchy).fit(DATA.train.X, DATA.train.Y)
+    for ask in (model.predict_proba, model.predict_labels, model.explain, lambda X: [*model.iterate_scores(X)]):
+        with pytest.raises(ChmcnnError, match=told):
+            ask(DATA.test.X)
 
 
 def test_a_constructor_names_the_parameters_that_it_passes_on() -> None:

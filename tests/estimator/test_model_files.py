@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from tests import processes
 from tests.estimator.models import DATA, QUICK, fitted
 from tests.estimator.texts import LABELS, OPTIONS, TABLE, TEXTS
 from torch import nn
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, ModelError, load_model
-from chmcnn.baselines import ClusHMC, FPlusMax
-from chmcnn.estimator import _model_files
+from chmcnn import CHMCNNClassifier, ChmcnnError, CoherentEnsemble, ModelError, load_model
+from chmcnn.baselines import ClusHMC, FPlusMax, KernelRidge, Neighbours
+from chmcnn.estimator import HierarchicalClassifier, _model_files
 
 
 def test_a_saved_model_predicts_the_same(tmp_path: Path) -> None:
@@ -80,6 +81,37 @@ def test_a_model_is_loaded_without_naming_its_system(tmp_path: Path) -> None:
     loaded = load_model(tmp_path / "model", device="cpu")
     assert type(loaded) is FPlusMax
     assert np.array_equal(loaded.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
+
+
+OTHER_PARAMETERS = [
+    (CHMCNNClassifier(DATA.hierarchy, **QUICK), {"widths": [5], "output_rank": 2, "network": nn.Linear(8, 15)}),
+    (KernelRidge(DATA.hierarchy, landmarks=20), {"landmarks": 3}),
+    (Neighbours(DATA.hierarchy), {}),
+    (CoherentEnsemble(DATA.hierarchy, preset="fast"), {"preset": "best", "members": [Neighbours()], "weights": [1.0]}),
+]
+
+
+@pytest.mark.parametrize(("model", "other"), OTHER_PARAMETERS, ids=lambda each: type(each).__name__)
+def test_parameters_that_are_set_after_the_training_do_not_change_a_saved_model(
+    model: HierarchicalClassifier, other: dict[str, Any], tmp_path: Path
+) -> None:
+    trained = clone(model).fit(DATA.train.X, DATA.train.Y)
+    expected = trained.predict_proba(DATA.test.X)
+    trained.set_params(preprocess=False, threshold=0.2, **other)
+    for number in (1, 2):  # also a model that was loaded
+        trained.save(tmp_path / str(number))
+        trained = load_model(tmp_path / str(number))
+        assert np.array_equal(trained.predict_proba(DATA.test.X), expected)
+        assert trained.threshold == 0.2
+    with pytest.raises(ChmcnnError, match="threshold is 7; expected a number from 0 to 1"):
+        trained.set_params(threshold=7).save(tmp_path / "3")
+    assert not (tmp_path / "3").exists()
+
+
+def test_a_loaded_model_can_be_trained_on_another_hierarchy(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    again = CHMCNNClassifier.load(tmp_path / "model").set_params(hierarchy=None, epochs=1)
+    assert again.fit(np.eye(4), ["a/b", "a/c"] * 2).predict_proba(np.eye(4)).shape == (4, 3)
 
 
 def test_a_system_without_model_files_says_so_and_leaves_nothing_behind(tmp_path: Path) -> None:

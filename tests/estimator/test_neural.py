@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,39 @@ def test_partial_fit_goes_on() -> None:
     assert losses[-1] < 0.7 * losses[0]
     with pytest.raises(ChmcnnError, match="partial_fit needs hierarchy= or classes="):
         CHMCNNClassifier().partial_fit(np.eye(2), [{"a"}, {"b"}])
+
+
+def test_partial_fit_forgets_the_risks_of_the_model_before() -> None:
+    model = fitted()
+    assert model.predict_labels(DATA.test.X, risk=0.3)
+    model.partial_fit(DATA.train.X, DATA.train.Y)
+    with pytest.raises(ChmcnnError, match="The model has no held-out rows to base a risk"):
+        model.predict_labels(DATA.test.X, risk=0.3)
+    assert model.guarantee(DATA.test.X, DATA.test.Y).predict_labels(DATA.test.X, risk=0.3)
+
+
+@pytest.mark.parametrize("steps_before", [0, 1])
+def test_a_partial_fit_that_fails_leaves_the_model_as_it_was(steps_before: int) -> None:
+    model, other = fitted(), fitted()
+    for each in (model, other):
+        for _ in range(steps_before):
+            each.partial_fit(DATA.train.X, DATA.train.Y)
+    model.set_params(learning_rate=1e30)
+    with pytest.raises(ChmcnnError, match=r"The loss of epoch \d is (nan|inf)"):
+        model.partial_fit(DATA.train.X, DATA.train.Y)
+    assert np.array_equal(model.predict_proba(DATA.test.X), other.predict_proba(DATA.test.X))
+    model.set_params(learning_rate=other.learning_rate)
+    for each in (model, other):
+        each.partial_fit(DATA.train.X, DATA.train.Y)
+    assert np.array_equal(model.predict_proba(DATA.test.X), other.predict_proba(DATA.test.X))
+
+
+def test_trainings_in_threads_are_those_of_one_thread_and_leave_torchs_seed_alone() -> None:
+    expected, state = fitted().predict_proba(DATA.test.X), torch.get_rng_state()
+    with ThreadPoolExecutor(3) as threads:
+        models = [*threads.map(lambda _: fitted(), range(3))]
+    assert all(np.array_equal(model.predict_proba(DATA.test.X), expected) for model in models)
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_networks_of_the_users_own() -> None:

@@ -5,6 +5,7 @@ import pytest
 import torch
 from tests.estimator.models import DATA, fitted
 from torch import nn
+from torch.utils.data import DataLoader
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, LabelError, metrics
 
@@ -55,11 +56,26 @@ def test_datasets_and_loaders_are_taken(tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     loaded = CHMCNNClassifier.load(tmp_path / "model", network=flat)
     assert np.array_equal(loaded.predict_proba(held), scores)
-    loader = torch.utils.data.DataLoader(Pictures(slice(0, 150)), 16, shuffle=True)
+    loader = DataLoader(Pictures(slice(0, 150)), 16, shuffle=True)
     again = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=3, random_state=0, threshold="tune")
     again.fit(loader, validation_data=(held.x.numpy(), DATA.train.Y[150:]))
-    assert len(DATA.hierarchy.violations(again.predict(loader))) == 0
+    assert len(DATA.hierarchy.violations(again.predict(DataLoader(held, 7)))) == 0
     assert again.fit(loader, validation_data=held).best_epoch_ >= 1
+
+
+def test_rows_of_a_loader_are_predicted_in_their_order_or_not_at_all() -> None:
+    held = Pictures(slice(150, 180))
+    model = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=1, random_state=0).fit(Pictures(slice(0, 150)))
+    assert np.allclose(model.predict_proba(DataLoader(held, 7)), model.predict_proba(held), atol=1e-6)
+    with pytest.raises(ChmcnnError, match="The DataLoader shuffles the rows: pass its Dataset, or one without"):
+        model.predict_proba(DataLoader(held, 7, shuffle=True))
+    with pytest.raises(ChmcnnError, match="The DataLoader leaves out rows"):
+        model.score(DataLoader(held, 7, drop_last=True), DATA.train.Y[150:])
+    learned = model.guarantee(DataLoader(held, 7), DATA.train.Y[150:]).risks_
+    assert learned is not None
+    assert learned.rows == 30
+    with pytest.raises(LabelError, match="X has 30 rows, but y has labels of 20"):
+        model.calibrate(DataLoader(held, 7), DATA.train.Y[160:])
 
 
 def test_streams_that_cannot_be_trained_on_are_refused() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import sparse
@@ -24,6 +25,20 @@ def test_classes_are_sorted_whatever_the_order_of_edges() -> None:
     edges = [("pet", "dog"), ("animal", "cat"), ("animal", "dog")]
     assert Hierarchy.from_edges(edges) == Hierarchy.from_edges(reversed(edges)) == PETS
     assert PETS.classes == ("animal", "cat", "dog", "pet")
+
+
+def test_columns_of_a_frame_are_found_by_their_names() -> None:
+    columns = ["cat", "dog", "pet", "animal"]
+    dog, scores = pd.DataFrame([[0, 1, 0, 0]], columns=columns), pd.DataFrame([[0.2, 0.8, 0.9, 0.9]], columns=columns)
+    assert PETS.decode(PETS.close(dog)) == [{"animal", "dog", "pet"}]
+    assert PETS.decode(dog) == [{"dog"}]
+    assert len(PETS.violations(scores)) == 0
+    assert len(PETS.violations(scores.to_numpy())) == 2
+    assert PETS.decode(dog.set_axis(range(4), axis=1)) == [{"cat"}]  # by position, where they are no names
+
+
+def test_spaces_around_a_separator_do_not_count() -> None:
+    assert Hierarchy.from_paths(["a > b", "a>c"], ">").classes == ("a", "a>b", "a>c")
 
 
 def test_given_classes_keep_their_order_and_need_no_edge() -> None:
@@ -134,7 +149,10 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Hierarchy.from_edges(untyped([("a", "b", "c")])),
         r"Edge 0 is \('a', 'b', 'c'\); expected a pair",
     ),
-    "edge that is a string": (lambda: Hierarchy.from_edges(untyped(["ab"])), "Edge 0 is 'ab'; expected a pair"),
+    "edge that is a string": (
+        lambda: Hierarchy.from_edges(untyped(["ab"])),
+        "Edge 0 is 'ab'; expected a pair .* Pass the rows of a DataFrame: frame.itertuples",
+    ),
     "edge to an unknown class": (
         lambda: Hierarchy.from_edges([("animal", "dgo")], classes=["animal", "dog"]),
         "Unknown class 'dgo'. Did you mean 'dog'\\? It is in an edge: add it to classes",

@@ -15,7 +15,7 @@ import pytest
 from tests.search.searching import DATA, FIXED, SPACE, run_search
 from tests.untyped import untyped
 
-from chmcnn import CHMCNNClassifier, search
+from chmcnn import CHMCNNClassifier, ChmcnnError, search
 from chmcnn._workers import KilledError
 from chmcnn.comparison import Split
 from chmcnn.datasets.dataset import Dataset, Table
@@ -51,6 +51,12 @@ def test_a_grid_is_covered_once_by_several_processes(grid: tuple[Path, SearchRes
     assert sum(result.importances.values()) == pytest.approx(1)
     assert set(result.importances) == set(SPACE)
     assert [path.name for path in (folder / "search" / ".locks").iterdir()] == ["study.lock"]
+
+
+def test_data_without_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChmcnnError, match="data is of type tuple; expected a Dataset, or Table"):
+        run_search(tmp_path, SearchPlan(SPACE, "grid"), data=(DATA.train.X, DATA.train.Y))
+    assert not [*tmp_path.iterdir()]
 
 
 def test_any_executor_can_run_a_search(grid: tuple[Path, SearchResult], tmp_path: Path) -> None:
