@@ -53,7 +53,7 @@ SETUPS = {
     "proteins": Setup(
         Proteins().draw,
         options={"validation": 0.05},
-        network={"validation_sample": 2000, "epochs": 6, "refit": False},
+        network={"validation_sample": 2000, "refit": False},
         linear=False,
     ),
 }

@@ -37,6 +37,7 @@ from benchmarks import (
     stream_memory,
     text_report,
     trust_report,
+    waiting,
     word_parts,
 )
 from benchmarks.presets import LONG, WIDE
@@ -110,6 +111,7 @@ def filled_in(text: str) -> str:
         "text_lengths": text_report.lengths,
         "word_parts": word_parts.report,
         "reading": reading.report,
+        "waiting": waiting.report,
         "fuzz": faults_report.fuzz,
         "altered": altered.report,
         "crash_points": crash_points.report,

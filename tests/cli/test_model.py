@@ -44,6 +44,35 @@ def test_training_writes_a_model_and_a_report_and_nothing_else(folder: Path) -> 
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
 
+def test_cells_that_no_training_row_had_are_told(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "new.csv").assign(zone="far")
+    table.to_csv(tmp_path / "far.csv", index=False)
+    done = run("predict", folder / "model", "far.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "10 of 10 rows have a category of 'zone' that no training row had, such as 'far'" in done.stderr
+    assert run("predict", folder / "model", "far.csv", "--quiet", cwd=tmp_path).stderr == ""
+
+
+def test_test_rows_that_are_training_rows_are_told(folder: Path, tmp_path: Path) -> None:
+    columns = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
+    train = ("train", "my.csv", *columns, "--epochs", "1", "-o")
+    known = run(*train, tmp_path / "known", "--test", "my.csv", cwd=folder)
+    assert "120 of 120 rows of my.csv have the id of a training row: the measures are too good" in known.stderr
+    other = run(*train, tmp_path / "other", "--test", "test.csv", cwd=folder)
+    assert "have the id" not in other.stderr
+    assert " test.csv: " in other.stdout
+
+
+@pytest.mark.parametrize(("given", "found"), [({}, "1000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, None)])
+def test_threads_that_wait_sleep_soon_unless_the_user_says_otherwise(
+    given: dict[str, str], found: str | None, tmp_path: Path
+) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    with mock.patch.dict(os.environ, kept | given, clear=True):
+        assert run("--version", cwd=tmp_path).returncode == 0
+        assert os.environ.get("GOMP_SPINCOUNT") == found
+
+
 def test_an_empty_folder_is_taken_and_a_better_threshold_is_suggested(folder: Path, tmp_path: Path) -> None:
     columns = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
     train = ("train", "my.csv", *columns, "-o", tmp_path, "--epochs", "1")
@@ -142,7 +171,7 @@ def test_explanations(folder: Path) -> None:
             "has different columns than",
         ),
         (("evaluate", "model", "digits"), "digits has different classes than the model."),
-        (("predict", "model", "digits"), "The feature names should match those that were passed during fit."),
+        (("predict", "model", "digits"), "digits has other columns than the table that the model was trained on."),
         (("predict", "nowhere", "new.csv"), "nowhere: there is no such folder; expected a folder that `chmcnn train`"),
         (("predict", "model", "edges.csv"), "there is no column 'size'"),
         (("predict", "model", "new.csv", "-o", "my.csv"), "my.csv already exists"),
@@ -181,7 +210,7 @@ def test_a_trained_model_advises_no_other_training(folder: Path, tmp_path: Path)
         assert f"wrong.csv, line 3, column 2: column 'size': {told} numbers there.\n" in done.stderr
 
 
-def train_interrupted(arguments: tuple[str, ...], cwd: Path, printed: Path) -> None:
+def train_interrupted(arguments: tuple[str, ...], cwd: Path, printed: Path, by: signal.Signals) -> None:
     """Train until Ctrl-C, which what a shell runs in the background ignores, and so do tests there, but not this."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     save = Checkpoint.save
@@ -189,26 +218,27 @@ def train_interrupted(arguments: tuple[str, ...], cwd: Path, printed: Path) -> N
     def save_and_interrupt(checkpoint: Checkpoint, state: TrainingState, ranks: Ranks) -> None:
         save(checkpoint, state, ranks)
         if state.epoch == 3:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(by)
 
     with mock.patch.object(Checkpoint, "save", save_and_interrupt):
         run_to_file(arguments, cwd, printed)
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("by", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_training_goes_on(by: signal.Signals, expected: int, tmp_path: Path) -> None:
     data = learnable(rows=120, classes=20, depth=3)
     frame = pd.DataFrame(data.train.X).rename(columns=lambda name: f"x{name}")
     names = [";".join(sorted(labels)) for labels in data.hierarchy.decode(data.train.Y, most_specific=True)]
     frame.assign(labels=names).to_csv(tmp_path / "my.csv", index=False)
     (tmp_path / "edges.json").write_text(data.hierarchy.to_json())
     arguments = ("train", "my.csv", "--hierarchy", "edges.json", "--epochs", "15", "--width", "16", "--quiet", "-o")
-    process = processes.start(train_interrupted, (*arguments, "model"), tmp_path, tmp_path / "printed.json")
+    process = processes.start(train_interrupted, (*arguments, "model"), tmp_path, tmp_path / "printed.json", by)
     state = tmp_path / ".model.training" / "checkpoint.safetensors"
     process.join()
     assert state.exists()
     code, _, errors = json.loads((tmp_path / "printed.json").read_text())
-    assert code == 130, errors
+    assert code == expected, errors
     assert "interrupted" in errors
     assert not (tmp_path / "model").exists()
     resumed = json.loads(ok(*arguments, "model", "--json", cwd=tmp_path))

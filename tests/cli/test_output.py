@@ -74,7 +74,17 @@ def test_the_most_specific_classes_are_label_sets(folder: Path) -> None:
         (("evaluate", "model", "test.csv", "-o", "a.html"), "a.html ends in '.html'; expected .json or .csv."),
         (("evaluate", "model", "test.csv", "-o", "model"), "model is a folder; choose a file in it"),
         (("explain", "model", "new.csv", "-o", "a.csv"), "a.csv ends in '.csv'; expected .json."),
-        (("explain", "model", "new.csv", "-o", "model/model.json"), "already exists"),
+        (("explain", "model", "new.csv", "-o", "model/model.json", "--force"), "is a part of a model, which is never"),
+        (
+            ("evaluate", "model", "test.csv", "-o", "./test.csv", "--force"),
+            "test.csv is read by this command",
+        ),
+        (("evaluate", "model", "test.csv", "--report", "test.csv", "--force"), "test.csv is read by this command"),
+        (("predict", "model", "new.csv", "-o", "new.csv", "--force"), "new.csv is read by this command"),
+        (
+            ("datasets", "export", "my.csv", "--hierarchy", "edges.csv", "-o", "edges.csv", "--force"),
+            "edges.csv is read by this command",
+        ),
         (("predict", "model", "new.csv", "--json", "-o", "a.csv"), "a.csv is written by its ending; leave out --json"),
     ],
 )

@@ -79,9 +79,13 @@ def test_it_resumes_where_it_was_stopped(big: Path, tmp_path: Path, monkeypatch:
     assert run(*words, cwd=big).returncode == 130
     assert names(tmp_path / "scores") == FILES[:2]
     (tmp_path / "scores" / ".a-00002-x.parquet").write_bytes(b"half")
+    cut_off = tmp_path / "scores" / FILES[1]
+    whole = cut_off.read_bytes()
+    cut_off.write_bytes(whole[:50])  # as by a copy that was interrupted
     assert run(*words, cwd=big).returncode == 0
-    assert len(calls) == 3 + 2
+    assert len(calls) == 3 + 3
     assert names(tmp_path / "scores") == FILES
+    assert cut_off.read_bytes() == whole
     assert not list((tmp_path / "scores").glob(".a-*")), "what a killed command left is deleted"
 
 

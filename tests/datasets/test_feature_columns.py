@@ -47,6 +47,15 @@ def test_numbers_can_be_categories(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("price", ["$5,006.00", "-$1.99", "12.99 \u20ac", "\u00a37"])
+def test_amounts_of_money_are_no_categories_unless_named(tmp_path: Path, price: str) -> None:
+    pd.DataFrame({"price": [price, price], "labels": "dog"}).to_csv(tmp_path / "my.csv", index=False)
+    assert f"{price!r} is not a finite number, but the column seems numeric" in refused(
+        tmp_path / "my.csv", hierarchy=ANIMALS
+    )
+    assert read_table(tmp_path / "my.csv", ANIMALS, categorical=["price"]).X["price"].tolist() == [price, price]
+
+
 @pytest.mark.parametrize("cell", [DIGITS, f"{DIGITS}x", f"1{' ' * 100_000}x", f"{'_' * 100_000}x", f"1e{DIGITS}"])
 @pytest.mark.parametrize("name", ["my.csv", "my.arff"])
 def test_a_very_long_cell_does_not_delay_its_error(tmp_path: Path, name: str, cell: str) -> None:
@@ -89,7 +98,7 @@ def test_bad_texts_and_dates_are_told(tmp_path: Path) -> None:
     assert "no column 'size'; the features need it" in refused(path, hierarchy=ANIMALS, columns=["size"])
     assert "column 'labels': the features need it, but it has" in refused(path, hierarchy=ANIMALS, columns=["labels"])
     (tmp_path / "latin.csv").write_bytes("title,labels\nred shoes,dog\ngr\xfcne Schuhe,cat\n".encode("latin-1"))
-    assert "line 3, column 3: the file is not text in UTF-8; save it in that encoding" in refused(
+    assert "line 3: the file is not text in UTF-8, by byte 3 of the line; save it in that encoding" in refused(
         tmp_path / "latin.csv"
     )
     wrong = write(tmp_path, "when,labels\n2026-01-01,dog\n2026-13-01,cat\n")

@@ -13,6 +13,11 @@ from chmcnn import Hierarchy
 from chmcnn.datasets import read_features, read_table
 
 
+def test_a_separator_after_the_last_label_is_no_label(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, "size,labels\n1,dog;\n2,dog; cat ; \n3,\n"), ANIMALS)
+    assert [*map(len, ANIMALS.decode(table.Y, most_specific=True))] == [1, 2, 0]
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "bom", "crlf", "semicolon", "blank lines"])
 def test_a_column_of_labels(tmp_path: Path, form: str) -> None:
     options: dict[str, Any] = {}
@@ -141,8 +146,11 @@ def test_features_alone(tmp_path: Path) -> None:
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
-        (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8; save it in that encoding."),
-        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it contains a zero byte."),
+        (
+            b"size,labels\n1,d\xffg\n",
+            ", line 2: the file is not text in UTF-8, by byte 4 of the line; save it in that encoding.",
+        ),
+        (b"size,labels\n1,d\0g\n", ", line 2: the file is not text: byte 4 of the line is zero."),
         ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
     ],
 )

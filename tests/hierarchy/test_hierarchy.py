@@ -37,6 +37,13 @@ def test_columns_of_a_frame_are_found_by_their_names() -> None:
     assert PETS.decode(dog.set_axis(range(4), axis=1)) == [{"cat"}]  # by position, where they are no names
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_a_file_of_edges_may_have_another_delimiter_than_a_comma(delimiter: str, tmp_path: Path) -> None:
+    rows = [("parent", "child"), ("animal", "dog"), ("animal", "cat"), ("pet", "dog")]
+    (tmp_path / "edges.csv").write_text("\n".join(map(delimiter.join, rows)))
+    assert Hierarchy.from_csv(tmp_path / "edges.csv") == PETS
+
+
 def test_spaces_around_a_separator_do_not_count() -> None:
     assert Hierarchy.from_paths(["a > b", "a>c"], ">").classes == ("a", "a>b", "a>c")
 
@@ -236,7 +243,7 @@ def test_bad_edge_files_are_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_bytes(b"parent,child\n\xff\xfe,b\n")
-    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2, column 1: the file is not text in UTF-8"):
+    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2: the file is not text in UTF-8, by byte 1 of"):
         Hierarchy.from_csv(tmp_path / "edges.csv")
 
 

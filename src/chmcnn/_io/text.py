@@ -42,17 +42,20 @@ def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) 
     try:
         text = raw.decode()
     except UnicodeDecodeError as problem:
-        line, column = _place(raw, problem.start, first_line)
-        raise error("the file is not text in UTF-8; save it in that encoding", path, line, column) from None
+        line, place = _place(raw, problem.start, first_line)
+        wrong = f"the file is not text in UTF-8, by {place}; save it in that encoding"
+        raise error(wrong, path, line) from None
     if "\0" in text:
-        line, column = _place(raw, raw.index(0), first_line)
-        raise error("the file is not text: it contains a zero byte", path, line, column)
+        line, place = _place(raw, raw.index(0), first_line)
+        raise error(f"the file is not text: {place} is zero", path, line)
     return text
 
 
-def _place(raw: bytes, position: int, first_line: int) -> tuple[int, int]:
+def _place(raw: bytes, position: int, first_line: int) -> tuple[int, str]:
+    """Return the line of a byte, and which byte of the line it is: other places are columns, which have many bytes."""
     before = raw[:position]
-    return first_line + before.count(b"\n"), position - before.rfind(b"\n")
+    in_line = position - before.rfind(b"\n")
+    return first_line + before.count(b"\n"), f"byte {in_line} of the line"
 
 
 def ending(path: Path) -> str:

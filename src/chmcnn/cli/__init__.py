@@ -2,7 +2,9 @@
 
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from typing import Annotated, NoReturn
 
@@ -24,8 +26,8 @@ from chmcnn.cli.serve import serve
 from chmcnn.cli.sign import create_key, sign
 from chmcnn.cli.train import train
 
-_INTERRUPTED = 130
-"""Exit code after Ctrl-C, as in shells."""
+_INTERRUPTED, _TERMINATED = 130, 143
+"""Exit codes after Ctrl-C and after SIGTERM, as in shells."""
 
 _OUT_OF_MEMORY = re.compile("MemoryError|OutOfMemory|(can't|cannot) allocate memory|not enough memory", re.IGNORECASE)
 """What Python, numpy, Arrow and torch raise if the memory is too small."""
@@ -34,6 +36,10 @@ _ARGUMENT = re.compile(
     r"\b(id_column|categorical|text|labels|separator|path_separator|delimiter|hierarchy|label_file|verify_key)=(?=(['\"\w])?)"
 )
 """Arguments in messages that are options of commands."""
+
+_LOOKS = "1000"
+"""How often a thread of OpenMP looks for work before it sleeps. GNU's own value is far higher, which hardly helps on an
+idle machine, and costs a lot beside other work: `python -m benchmarks.waiting`."""
 
 app = typer.Typer(
     name="chmcnn",
@@ -76,6 +82,9 @@ def main() -> None:
     if sys.stdout is None:
         _fail("standard output is closed, so no result can be printed; redirect it to a file, or to /dev/null.")
     before, warnings.formatwarning = warnings.formatwarning, _format_warning
+    if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice
+        os.environ.setdefault("GOMP_SPINCOUNT", _LOOKS)
+    terminations = _interrupt_on_termination()
     try:
         app()
     except SystemExit as stop:
@@ -86,9 +95,12 @@ def main() -> None:
                 err=True,
             )
         _flush()
-        if stop.code == _INTERRUPTED and has_abandoned():
-            os._exit(_INTERRUPTED)  # Python would wait for members of an ensemble that are still in training
-        raise
+        code = _TERMINATED if terminations else _INTERRUPTED
+        if stop.code != _INTERRUPTED:
+            raise
+        if has_abandoned():
+            os._exit(code)  # Python would wait for members of an ensemble that are still in training
+        sys.exit(code)
     except (ChmcnnError, OSError) as error:
         _fail(_name_options(str(error)))
     except (MemoryError, RuntimeError) as error:
@@ -101,6 +113,19 @@ def main() -> None:
         )
     finally:
         warnings.formatwarning = before
+
+
+def _interrupt_on_termination() -> list[int]:
+    """Let SIGTERM, by which clusters end a job, do what Ctrl-C does; return the signals that came, so far none."""
+    came: list[int] = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)
+    return came
 
 
 def _format_warning(message: Warning | str, *_: object, **__: object) -> str:

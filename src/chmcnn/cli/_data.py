@@ -47,7 +47,8 @@ class HoldOutOptions(OptionGroup):
             known = replace(table_options.name_kinds(kinds), min_rows=1)
             test = known.read(self.test, table.hierarchy, notify=notify, features=len(table.feature_names))
             Dataset(path.name, table, test, test)  # refuses other columns before the training
-            return Parts(path.name, {"train": table, "test": test})
+            _notify_known_rows(table, test, self.test, notify)
+            return Parts(path.name, {"train": table, "test": test}, test_title=self.test.name)
         share = 0.2 if self.test_share is None else self.test_share
         if share == 0:
             return Parts(path.name, {"train": table})
@@ -66,6 +67,7 @@ class Parts:
     tables: Mapping[str, Table]
     evaluated: NDArray[np.bool_] | None = None  # None: all classes count
     streamed_rows: int = 0  # rows in files, of which `train` has only the first
+    test_title: str = ""  # of test rows that are a table of their own
 
     @classmethod
     def of(cls, data: Dataset) -> Parts:
@@ -86,6 +88,15 @@ class Parts:
     def test(self) -> Table | None:
         """The rows to test on."""
         return self.tables.get("test")
+
+
+def _notify_known_rows(train: Table, test: Table, path: Path, notify: Callable[[str], None] | None) -> None:
+    """Say how many test rows are training rows, by their ids."""
+    if notify is None or getattr(getattr(test.X, "index", None), "name", None) is None:
+        return
+    known = int(test.X.index.isin(train.X.index).sum())
+    if known:
+        notify(f"{known:,} of {len(test):,} rows of {path} have the id of a training row: the measures are too good.")
 
 
 def is_file(name: str) -> bool:

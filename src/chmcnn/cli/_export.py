@@ -22,6 +22,15 @@ class _Output(_output.FileOutput):
         typer.Option("--output", "-o", help="CSV, TSV or Parquet file to write, with NAME.hierarchy.json."),
     ] = Path("table.csv")
 
+    @property
+    def hierarchy(self) -> Path:
+        """The file of the hierarchy."""
+        return self.output.with_suffix(".hierarchy.json")
+
+    def list_files(self) -> list[Path]:
+        """Return the files that are written."""
+        return [self.output, self.hierarchy]
+
 
 @expand_groups
 def export(
@@ -50,8 +59,7 @@ def export(
     from chmcnn._wording import count
 
     output.check(".csv", ".tsv", ".parquet")
-    path = output.output
-    hierarchy = path.with_suffix(".hierarchy.json")
+    path, hierarchy = output.output, output.hierarchy
     refuse_existing(hierarchy, force=output.force)
     if _data.is_file(name):
         if part is not None:

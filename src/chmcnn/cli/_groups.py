@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from inspect import Parameter
 from typing import Annotated, get_args, get_origin, get_type_hints
@@ -39,6 +39,9 @@ class OptionGroup:
             Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
             for field in fields(cls)
         ]
+
+    def check_beside(self, options: Mapping[str, JSONValue]) -> None:
+        """Refuse values that cannot be used together with the other options and arguments of a command, by name."""
 
 
 class Omit:
@@ -67,10 +70,13 @@ def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def call(**values: JSONValue) -> None:
+        given = dict(values)
         collected = {
             name: group(**{option: values.pop(option) for option in options})
             for name, (group, options) in groups.items()
         }
+        for group in collected.values():
+            group.check_beside(given)
         command(**values, **collected)
 
     # typer reads both

@@ -45,9 +45,24 @@ def read_features(model: HierarchicalClassifier, name: str, table_options: Table
     from chmcnn.datasets import read_features
 
     if not is_file(name):
-        return load(name, call, table_options).test.X
+        found = load(name, call, table_options).test.X
+        if hasattr(model, "feature_names_in_") and list(getattr(found, "columns", ())) != _list_columns(model):
+            raise DatasetError(f"{name} has other columns than the table that the model was trained on.")
+        return found
     read = partial(read_features, Path(name), delimiter=table_options.delimiter)
     return fit_features(model, table_options, read, name)
+
+
+def notify_unseen(model: HierarchicalClassifier, features: Features, call: Invocation) -> None:
+    """Say which cells mean nothing to the model."""
+    from chmcnn.datasets import Preprocessor
+    from chmcnn.datasets.unseen import describe_unseen
+
+    preprocessor = getattr(model, "preprocessor_", None)
+    if isinstance(preprocessor, Preprocessor) and hasattr(features, "columns"):
+        told = describe_unseen(preprocessor, features)
+        if told:
+            call.notify(told)
 
 
 def fit_features(
@@ -57,7 +72,7 @@ def fit_features(
     known = _known_kinds(model, table_options)
     remembered = model.id_column_ if table_options.id_column is None else None
     try:
-        return read(
+        features = read(
             id_column=remembered or table_options.id_column or None,
             categorical=known.categorical or (),
             text=known.text or (),
@@ -71,6 +86,23 @@ def fit_features(
             f"{name} has no column {remembered!r}, which had the names of the rows in training; name another with "
             "--id-column, or use --id-column '' to number the rows."
         ) from None
+    _refuse_texts(model, features, name)
+    return features
+
+
+def _refuse_texts(model: HierarchicalClassifier, features: Features, name: str) -> None:
+    """Refuse a column of texts where the model was trained on numbers."""
+    from chmcnn.datasets.columns import list_kinds
+
+    expected = _list_kinds(model)
+    for column, kind in (list_kinds(features) if hasattr(features, "columns") else {}).items():
+        cells = features[column].dropna()
+        if expected.get(column) == "numbers" != kind and len(cells):
+            raise TableError(
+                f"column {column!r} has {kind}, such as {str(cells.iloc[0])!r}, but the model was trained on numbers "
+                "there; correct it",
+                Path(name),
+            )
 
 
 def list_needed_columns(model: HierarchicalClassifier, table_options: TableOptions) -> list[str] | None:
@@ -107,6 +139,8 @@ def read_labelled(
         if not _lacks(error, remembered):
             raise _explain(error, model) from None
         table = read(options)  # measures need no names
+    _refuse_texts(model, table.X, name)
+    notify_unseen(model, table.X, call)
     return table.X, table.Y
 
 

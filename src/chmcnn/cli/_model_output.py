@@ -181,5 +181,5 @@ def evaluate_test_rows(model: CHMCNNClassifier | CoherentEnsemble, parts: Parts,
     if parts.test is None or not model.evaluated_[parts.test.Y.indices].any():
         return None
     content = None if parts.streamed_rows else information_content(parts.train.Y, model.hierarchy_)
-    title = f"test part of {parts.title}"
+    title = parts.test_title or f"test part of {parts.title}"
     return evaluate(model, parts.test.X, parts.test.Y, title, information=content, progress=not call.quiet)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -14,9 +15,13 @@ from chmcnn.cli._options import Force
 from chmcnn.errors import ChmcnnError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TextIO
 
+    from chmcnn._typing import JSONValue
     from chmcnn.evaluation import Evaluation
+
+_MODEL_FILE = re.compile(r"model\.json(\.sig)?|.*\.safetensors|.*\.skops|class_facts.*\.json")
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,21 @@ class FileOutput(OptionGroup):
 
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None
     force: Force = False
+
+    def list_files(self) -> list[Path]:
+        """Return the files that are written."""
+        return [] if self.output is None else [self.output]
+
+    def check_beside(self, options: Mapping[str, JSONValue]) -> None:
+        """Refuse to overwrite what the command reads, or a part of a model, also with --force."""
+        others = [value for name, value in options.items() if name not in {field.name for field in fields(self)}]
+        read = [each for value in others for each in (value if isinstance(value, list) else [value])]
+        for path in self.list_files():
+            if _MODEL_FILE.fullmatch(path.name) and (path.parent / "model.json").is_file():
+                raise ChmcnnError(f"{path} is a part of a model, which is never overwritten; choose another file.")
+            for other in read:
+                if isinstance(other, str | Path) and _is_same(path, Path(other)):
+                    raise ChmcnnError(f"{path} is read by this command, and never overwritten; choose another file.")
 
     def check(self, *suffixes: str) -> None:
         """Refuse a file that must not be overwritten, or of an unknown kind, before any work is done for it."""
@@ -35,6 +55,13 @@ class FileOutput(OptionGroup):
         refuse_existing(self.output, force=self.force)
         if self.output.suffix.lower() not in suffixes:
             raise ChmcnnError(f"{self.output} ends in {self.output.suffix!r}; expected {' or '.join(suffixes)}.")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.is_file() and path.samefile(other)
+    except (OSError, ValueError):  # one of them is no file
+        return False
 
 
 @dataclass(frozen=True)

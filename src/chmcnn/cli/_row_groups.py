@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from chmcnn.cli import _model, _predictions, _table
 from chmcnn.cli._answers import AnswerOptions, Format
 from chmcnn.cli._options import Invocation, LoadingOptions
-from chmcnn.errors import ChmcnnError, FileError
+from chmcnn.errors import ChmcnnError, FileError, TableError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -51,6 +51,16 @@ class _Part:
     group: RowGroup
     target: Path
 
+    def is_finished(self) -> bool:
+        """Return whether the file is there, and not cut off, as a copy of it may be."""
+        from chmcnn.datasets.parquet import open_parquet
+
+        if not self.target.exists() or self.target.suffix != ".parquet":
+            return self.target.exists()
+        with suppress(TableError), open_parquet(self.target):
+            return True
+        return False
+
 
 def predict_groups(
     model: Path,
@@ -80,7 +90,7 @@ def predict_groups(
     )
     columns = _model.list_needed_columns(classifier, request.table)
     with _claim(folder, _describe(files, parts, request), force=force):
-        pending = [part for part in parts if not part.target.exists()]
+        pending = [part for part in parts if not part.is_finished()]
         with Progress(console=Console(stderr=True), disable=call.quiet) as progress:
             task = progress.add_task("Row groups", total=len(parts), completed=len(parts) - len(pending))
             for part, content in _iterate(pending, executor, partial(predict, request=request), columns):

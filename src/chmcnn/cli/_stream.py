@@ -91,4 +91,5 @@ def describe(rows: RowGroups, hold_out: HoldOutOptions, table: TableOptions) -> 
         named = replace(table, categorical=[*rows.named.categorical], text=[*rows.named.text])
         test = tables["test"] = named.read(hold_out.test, rows.hierarchy, features=rows.features)
         Dataset(title, first, test, test)  # refuses other columns before the training
-    return Parts(title, tables, streamed_rows=len(rows))
+    test_title = "" if hold_out.test is None else hold_out.test.name
+    return Parts(title, tables, streamed_rows=len(rows), test_title=test_title)

@@ -36,6 +36,10 @@ class _Output(_output.FileOutput):
 
     spreadsheet: Spreadsheet = False
 
+    def list_files(self) -> list[Path]:
+        """Return the files that are written."""
+        return [path for path in (self.output, self.report) if path is not None]
+
     def check(self, *suffixes: str) -> None:
         """Refuse files that must not be overwritten, or of an unknown kind, before any work is done for them."""
         super().check(*suffixes)

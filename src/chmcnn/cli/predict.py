@@ -112,6 +112,7 @@ def predict(  # noqa: PLR0913 -- the groups of its options
     classifier = _model.load_model(model, loading, answers.threshold)
     answers.find_branch(classifier.hierarchy_)
     features = _model.read_features(classifier, data[0], table, call)
+    _model.notify_unseen(classifier, features, call)
     if told := answers.describe_risk(classifier):
         call.notify(told)
     if output.output is None:

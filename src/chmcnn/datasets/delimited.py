@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def read(path: Path, delimiter: str) -> RawTable:
     """Read a table with a header: all cells as text, empty ones as missing."""
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise TableError(f"the delimiter is {delimiter!r}; expected one character, such as ',' or a tab", path)
     line, header = next(rows(path, delimiter), (1, []))

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 # Possessive quantifiers (*+) never try again with fewer characters: otherwise a long cell would take hours.
 _LIKE_A_NUMBER = re.compile(
-    r"[+\-\u2212]?(?:[.,_\s]*+\d[\d.,_\s]*+(?:[eE][+-]?\d++)?\s*%?|inf(?:inity)?)", re.IGNORECASE
+    r"[+\-\u2212]?[$\u20ac\u00a3\u00a5]?(?:[.,_\s]*+\d[\d.,_\s]*+(?:[eE][+-]?\d++)?\s*[%$\u20ac\u00a3\u00a5]?|inf(?:inity)?)",
+    re.IGNORECASE,
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")

@@ -126,7 +126,9 @@ def _split_cell(cell: object, separator: str) -> list[str]:
         return [str(int(cell)) if cell.is_integer() else str(cell)]
     if not isinstance(cell, str):
         raise ValueError(f"{cell!r} has a label that is empty or not text")  # noqa: TRY004 -- of a value in a file
-    names = [part.strip() for part in cell.split(separator)] if cell.strip() else []
+    names = [part.strip() for part in cell.split(separator)]
+    if not names[-1]:
+        names.pop()  # of an empty cell, or after the last separator
     if not all(names):
         raise ValueError(f"{cell!r} has a label that is empty or not text")
     return list(dict.fromkeys(names))

@@ -93,7 +93,8 @@ def read_file(path: Path, columns: EdgeColumns, delimiter: str) -> EdgeFile:
     except FileError as error:
         raise HierarchyError(str(error)) from None
     try:
-        rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+        chosen = _find_delimiter(content.partition("\n")[0], delimiter)
+        rows = csv.reader(io.StringIO(content, newline=""), delimiter=chosen, strict=True)
     except TypeError:
         raise HierarchyError(
             f"{path}: delimiter is {delimiter!r}; expected one character, such as ',' or '\\t'."
@@ -106,6 +107,15 @@ def read_file(path: Path, columns: EdgeColumns, delimiter: str) -> EdgeFile:
     except (HierarchyError, csv.Error) as error:
         raise HierarchyError(f"{path}, line {max(rows.line_num, 1)}: {error}") from None
     return file
+
+
+def _find_delimiter(header: str, given: str) -> str:
+    """Return the delimiter of a header, which has two columns at least: another usual one, if it has no comma.
+
+    >>> _find_delimiter("parent;child", ",")
+    ';'
+    """
+    return next((each for each in ";\t|" if each in header), given) if given == "," and "," not in header else given
 
 
 def _read_rows(rows: Iterator[list[str]], columns: EdgeColumns) -> Iterator[tuple[str, str, str]]:
