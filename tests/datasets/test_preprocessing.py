@@ -1,4 +1,7 @@
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -103,9 +106,29 @@ def test_an_unseen_category_is_all_zeros() -> None:
     assert_allclose(found.transform(pd.DataFrame({"word": ["new", "x"]})), [[0, 0], [1, 0]])
 
 
+def test_decimals_and_dates_of_python_are_numbers_and_dates() -> None:
+    prices, days = ["1.5", "2.5", "4"], ["2026-01-01", "2026-01-02", "2026-02-01"]
+    frame = pd.DataFrame({"price": [*map(Decimal, prices), None], "day": [*map(date.fromisoformat, days), None]})
+    plain = pd.DataFrame({"price": [*map(float, prices), np.nan], "day": pd.to_datetime(pd.Series([*days, None]))})
+    expected = Preprocessor().fit_transform(plain)
+    assert np.array_equal(Preprocessor().fit_transform(frame), expected)
+    assert np.array_equal(Preprocessor().fit(plain).transform(frame), expected)
+
+
+def test_dates_as_texts_are_told() -> None:
+    with pytest.warns(UserWarning, match=r"such as '2026-01-01': .* by pandas\.to_datetime"):
+        Preprocessor().fit(pd.DataFrame({"day": ["2026-01-01", "2026-01-02", None]}))
+
+
+@pytest.mark.parametrize("cell", [[1.0, 2.0], {"a": 1}, np.zeros(2)])
+def test_cells_with_several_values_are_refused(cell: Any) -> None:
+    with pytest.raises(FeatureError, match=r"Column 'x' has .*; make one column for each of its values"):
+        Preprocessor().fit(pd.DataFrame({"x": [cell, cell]}))
+
+
 def test_a_column_of_names_has_a_warning_unless_it_is_declared_as_categories() -> None:
     table = pd.DataFrame({"sku": [f"a{row}" for row in range(120)], "size": [row / 2 for row in range(120)]})
-    with pytest.warns(UserWarning, match="Column 'sku' has 120 different texts in 120 rows, like names of rows"):
+    with pytest.warns(UserWarning, match="Column 'sku' has 120 different texts in 120 rows, such as 'a0': names of"):
         Preprocessor().fit(table)
     assert Preprocessor().fit(table.astype({"sku": "category"})).transform(table).shape == (120, 121)
     assert Preprocessor().fit(table.drop(columns="sku")).transform(table.drop(columns="sku")).shape == (120, 1)

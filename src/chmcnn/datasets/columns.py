@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numbers
+import re
 import warnings
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 _DATE_PARTS = ("days", "month", "weekday")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NAMES_FROM = 100
 """A column with more different texts than that, most of them in one row only, probably has names of rows."""
 
@@ -111,6 +115,8 @@ class Dates:
         """Return the numbers of each date (rows, 3), with NaN for a missing one."""
         if column.isna().all():
             return np.full((len(column), len(_DATE_PARTS)), np.nan)
+        if _all_dates(column):
+            column = pd.to_datetime(column)
         if not pd.api.types.is_datetime64_any_dtype(column.dtype):
             raise _other_kind(column, "dates")
         times = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
@@ -148,7 +154,7 @@ def find_kind(column: pd.Series) -> type[Column]:
     """Return the kind of a column, from its type or else from its cells."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return Categories
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or _all_dates(column):
         return Dates
     if pd.api.types.is_complex_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
         raise FeatureError(f"Column {column.name!r} has type {column.dtype}; convert it to numbers or categories.")
@@ -169,10 +175,12 @@ def learn_column(column: pd.Series) -> Column:
     if kind is not Categories:
         return kind()  # type: ignore[call-arg]  # what is left has no options
     categories = _list_categories(column)
-    if are_names(len(categories), column) and not isinstance(column.dtype, pd.CategoricalDtype):
+    is_doubtful = are_names(len(categories), column) or (categories and all(map(_DATE.fullmatch, categories)))
+    if is_doubtful and not isinstance(column.dtype, pd.CategoricalDtype):
         warnings.warn(
-            f"Column {column.name!r} has {len(categories):,} different texts in {len(column):,} rows, like names of "
-            "rows, or numbers or dates that were not read as such; each becomes a feature. Convert or drop the column, "
+            f"Column {column.name!r} has {len(categories):,} different texts in {len(column):,} rows, such as "
+            f"{categories[0]!r}: names of rows, or numbers or dates that were not read as such? Each becomes a "
+            "feature. Convert the column, for instance by pandas.to_datetime, or drop it, "
             'or give it the type "string" if it is text, or "category".',
             UserWarning,
             stacklevel=2,
@@ -260,12 +268,25 @@ def _list_categories(column: pd.Series) -> tuple[str, ...]:
         if len(set(names)) < len(names):
             raise FeatureError(f"Column {column.name!r} has two categories with the same text: {sorted(names)[:5]}.")
         return names
-    return tuple(sorted({str(value) for value in column.dropna()}))
+    values = column.dropna()
+    nested = next((value for value in values if isinstance(value, list | tuple | dict | set | np.ndarray)), None)
+    if nested is not None:
+        raise FeatureError(
+            f"Column {column.name!r} has {nested!r}, of type {type(nested).__name__}; make one column for each of its "
+            "values."
+        )
+    return tuple(sorted({str(value) for value in values}))
 
 
 def _all_numbers(column: pd.Series) -> bool:
     """Whether a column of objects has only numbers."""
-    return all(isinstance(value, numbers.Real) for value in column.dropna())
+    return all(isinstance(value, numbers.Real | Decimal) for value in column.dropna())
+
+
+def _all_dates(column: pd.Series) -> bool:
+    """Whether a column of objects has only dates, and at least one."""
+    values = column.dropna() if column.dtype == object else ()
+    return len(values) > 0 and all(isinstance(value, date) for value in values)
 
 
 def _other_kind(column: pd.Series, expected: str) -> FeatureError:
