@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.datasets.tables import ANIMALS, refused, write
@@ -45,6 +46,16 @@ def test_numbers_can_be_categories(tmp_path: Path) -> None:
     assert "'inf' is not a finite number" in refused(
         write(tmp_path, "size,labels\n1,dog\ninf,cat\n"), hierarchy=ANIMALS
     )
+
+
+@pytest.mark.parametrize(("cell", "shown"), [("1e300", "1e+300"), ("-1.7e308", "-1.7e+308")])
+def test_huge_numbers_are_told_with_their_place(tmp_path: Path, cell: str, shown: str) -> None:
+    told = refused(write(tmp_path, f"a,b,labels\n1,,dog\n2,{cell},dog\n"), hierarchy=ANIMALS)
+    assert f"line 3, column 2: column 'b': the number {shown} is too large to compute with; correct it" in told
+    frame = pd.DataFrame({"b": [1.0, np.nan, float(cell)], "labels": "dog"})
+    frame.to_parquet(tmp_path / "my.parquet")
+    assert f"column 'b': the number {shown} is too large" in refused(tmp_path / "my.parquet", hierarchy=ANIMALS)
+    read_table(write(tmp_path, "a,labels\n1e100,dog\n-1e100,dog\n"), ANIMALS)
 
 
 @pytest.mark.parametrize("price", ["$5,006.00", "-$1.99", "12.99 \u20ac", "\u00a37"])
@@ -98,7 +109,7 @@ def test_bad_texts_and_dates_are_told(tmp_path: Path) -> None:
     assert "no column 'size'; the features need it" in refused(path, hierarchy=ANIMALS, columns=["size"])
     assert "column 'labels': the features need it, but it has" in refused(path, hierarchy=ANIMALS, columns=["labels"])
     (tmp_path / "latin.csv").write_bytes("title,labels\nred shoes,dog\ngr\xfcne Schuhe,cat\n".encode("latin-1"))
-    assert "line 3: the file is not text in UTF-8, by byte 3 of the line; save it in that encoding" in refused(
+    assert "line 3, column 3: the file is not text in UTF-8; save it in that encoding" in refused(
         tmp_path / "latin.csv"
     )
     wrong = write(tmp_path, "when,labels\n2026-01-01,dog\n2026-13-01,cat\n")

@@ -146,11 +146,8 @@ def test_features_alone(tmp_path: Path) -> None:
         ('size,labels\n"a\nb",dog\n1,dag\n', ", line 4, column 2: column 'labels': Unknown class 'dag'."),
         ("size,labels\n1,dog;;cat\n", ", line 2, column 2: column 'labels': 'dog;;cat' has a label that is empty"),
         ("labels\ndog\n", ": there is no column of features."),
-        (
-            b"size,labels\n1,d\xffg\n",
-            ", line 2: the file is not text in UTF-8, by byte 4 of the line; save it in that encoding.",
-        ),
-        (b"size,labels\n1,d\0g\n", ", line 2: the file is not text: byte 4 of the line is zero."),
+        (b"size,labels\n1,d\xffg\n", ", line 2, column 4: the file is not text in UTF-8; save it in that encoding."),
+        (b"size,labels\n1,d\0g\n", ", line 2, column 4: the file is not text: it contains a zero byte."),
         ('size,labels\n1,"dog\n', ", line 2: the row cannot be read: unexpected end of data."),
     ],
 )

@@ -93,7 +93,7 @@ def test_names_that_are_not_unique_are_notations_or_whole_iris(
             ": The edges form a cycle, from parent to child: ",
         ),
         (f'{HEAD}[ a skos:Concept ; skos:prefLabel "x" ] .', ": the concept 'x' has no IRI; give it one."),
-        ("\udcff", ", line 1: the file is not text in UTF-8, by byte 1 of the line; save it in that encoding."),
+        ("\udcff", ", line 1, column 1: the file is not text in UTF-8; save it in that encoding."),
     ],
 )
 def test_bad_files_are_told(tmp_path: Path, text: str, told: str) -> None:

@@ -243,7 +243,7 @@ def test_bad_edge_files_are_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_bytes(b"parent,child\n\xff\xfe,b\n")
-    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2: the file is not text in UTF-8, by byte 1 of"):
+    with pytest.raises(HierarchyError, match=r"edges\.csv, line 2, column 1: the file is not text in UTF-8"):
         Hierarchy.from_csv(tmp_path / "edges.csv")
 
 

@@ -42,20 +42,17 @@ def decode(raw: bytes, path: Path, error: type[FileError], first_line: int = 1) 
     try:
         text = raw.decode()
     except UnicodeDecodeError as problem:
-        line, place = _place(raw, problem.start, first_line)
-        wrong = f"the file is not text in UTF-8, by {place}; save it in that encoding"
-        raise error(wrong, path, line) from None
+        line, column = _place(raw, problem.start, first_line)
+        raise error("the file is not text in UTF-8; save it in that encoding", path, line, column) from None
     if "\0" in text:
-        line, place = _place(raw, raw.index(0), first_line)
-        raise error(f"the file is not text: {place} is zero", path, line)
+        line, column = _place(raw, raw.index(0), first_line)
+        raise error("the file is not text: it contains a zero byte", path, line, column)
     return text
 
 
-def _place(raw: bytes, position: int, first_line: int) -> tuple[int, str]:
-    """Return the line of a byte, and which byte of the line it is: other places are columns, which have many bytes."""
+def _place(raw: bytes, position: int, first_line: int) -> tuple[int, int]:
     before = raw[:position]
-    in_line = position - before.rfind(b"\n")
-    return first_line + before.count(b"\n"), f"byte {in_line} of the line"
+    return first_line + before.count(b"\n"), position - before.rfind(b"\n")
 
 
 def ending(path: Path) -> str:

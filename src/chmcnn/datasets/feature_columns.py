@@ -32,6 +32,7 @@ _LIKE_A_NUMBER = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _LIKE_A_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}(?:[T ].*)?")
 _LIKE_A_CODE = re.compile(r"0\d+")
+_HUGE = 1e154
 _OR_TRAIN = ", or train with the column in categorical="
 
 
@@ -135,7 +136,7 @@ def _convert(raw: RawTable, frame: pd.DataFrame, named: NamedColumns) -> Iterato
         is_category = name in categorical
         quick = None if name in text else _convert_quickly(column, is_category=is_category)
         if quick is not None:
-            yield str(name), quick
+            yield str(name), _refuse_huge(raw, quick, str(name))
             continue
         if name in text:
             converted = _convert_to_text(raw, column, str(name))
@@ -145,7 +146,18 @@ def _convert(raw: RawTable, frame: pd.DataFrame, named: NamedColumns) -> Iterato
             converted = _to_categories(column.map(_text)) if is_category else _check_finite(raw, column, str(name))
         else:
             converted = _convert_strings(raw, column, str(name), is_category=is_category)
-        yield str(name), converted.to_numpy() if converted.dtype == np.float64 else converted.array
+        cells = converted.to_numpy() if converted.dtype == np.float64 else converted.array
+        yield str(name), _refuse_huge(raw, cells, str(name))
+
+
+def _refuse_huge(raw: RawTable, cells: Cells, name: str) -> Cells:
+    """Return the cells of a column; refuse numbers whose square overflows, such as 1e300 for a missing one."""
+    if isinstance(cells, np.ndarray):
+        least, most = np.fmin.reduce(cells, initial=0), np.fmax.reduce(cells, initial=0)  # without missing ones
+        if max(-least, most) > _HUGE:
+            row = int((np.abs(cells) > _HUGE).argmax())
+            raise raw.error(f"the number {cells[row]:g} is too large to compute with; correct it", row, name)
+    return cells
 
 
 def _convert_to_text(raw: RawTable, column: pd.Series, name: str) -> pd.Series:

@@ -79,7 +79,8 @@ class OnePass:
                 self._terms.setdefault(name, TermCounts(COUNTED_TERMS)).add(to_texts(column))
             else:
                 self._numbers[name] = Dates() if kind is Dates else Numbers()
-                self._scalers.setdefault(name, StandardScaler()).partial_fit(self._numbers[name].encode(column))
+                with np.errstate(over="ignore", invalid="ignore"):  # refused in `create`
+                    self._scalers.setdefault(name, StandardScaler()).partial_fit(self._numbers[name].encode(column))
 
     def create(self, *, standardise: bool) -> Preprocessor:
         """Return the fitted preprocessor."""

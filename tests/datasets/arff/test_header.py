@@ -60,8 +60,8 @@ def test_bad_headers_are_refused(case: str, tmp_path: Path) -> None:
     [
         (b"", "line 1, column 1: there is no @DATA"),
         (b"@RELATION r\n", "line 2, column 1: there is no @DATA"),
-        (b"@RELATION r\n@ATTRIBUTE \xff", "line 2: the file is not text in UTF-8, by byte 12 of the line"),
-        (b"@RELATION r\n\n\x00", "line 3: the file is not text: byte 1 of the line is zero"),
+        (b"@RELATION r\n@ATTRIBUTE \xff", "line 2, column 12: the file is not text in UTF-8"),
+        (b"@RELATION r\n\n\x00", "line 3, column 1: the file is not text: it contains a zero byte"),
     ],
 )
 def test_what_is_no_arff_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
