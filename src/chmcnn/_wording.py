@@ -70,10 +70,11 @@ def split_known(name: str, separator: str, known: Container[str]) -> list[str]:
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
-    """Return the name most similar to ``name``, or None if none is similar.
+    """Return the name most similar to ``name``, or None if none is similar. Another number is another class.
 
     >>> nearest("sports", ["sport", "food"]), nearest("http://example.org/topics#food", ["sport", "food"])
     ('sport', 'food')
+    >>> nearest("GO:0008150", ["GO:0008151"])
     """
     last = re.split("[/#]", name)[-1]  # of a path or an IRI
     if last in names:
@@ -83,7 +84,13 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
         candidates = [other for other in names if other[:1].lower() == name[:1].lower()][:_COMPARED_AT_MOST]
     lowered = {other.lower(): other for other in candidates}
     matches = difflib.get_close_matches(name.lower(), lowered, n=1)
-    return lowered[matches[0]] if matches else None
+    if not matches or _differ_in_digits(matches[0], name.lower()):
+        return None
+    return lowered[matches[0]]
+
+
+def _differ_in_digits(first: str, second: str) -> bool:
+    return first != second and re.sub(r"\d", "0", first) == re.sub(r"\d", "0", second)
 
 
 def make_printable(text: str) -> str:

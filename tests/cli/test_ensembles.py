@@ -86,6 +86,8 @@ def test_the_state_of_a_training_with_another_preset_is_kept(tmp_path: Path, pre
     assert done.returncode == 2
     assert "has the state of an interrupted training with another preset" in done.stderr
     assert file.exists()
+    assert run("train", "my.csv", "--preset", preset, "--restart", "-q", cwd=tmp_path).returncode == 0
+    assert not file.exists()
 
 
 def test_the_state_of_another_training_is_no_fault_of_a_member(tmp_path: Path) -> None:

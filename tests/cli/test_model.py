@@ -53,6 +53,16 @@ def test_cells_that_no_training_row_had_are_told(folder: Path, tmp_path: Path) -
     assert run("predict", folder / "model", "far.csv", "--quiet", cwd=tmp_path).stderr == ""
 
 
+def test_a_column_that_numbers_the_rows_is_told(tmp_path: Path) -> None:
+    rows = [f"{number},{number % 7},{'a/b' if number % 2 else 'a/c'}" for number in (*range(20, 40), *range(20))]
+    (tmp_path / "my.csv").write_text("\n".join(["sku,size,labels", *rows]))
+    done = run("train", "my.csv", "--epochs", "1", "--test-share", "0", "--path-separator", "/", cwd=tmp_path)
+    assert (
+        "'sku' numbers the rows, and is a feature now: if it has their names, name it with --id-column" in done.stderr
+    )
+    assert "'size'" not in done.stderr
+
+
 def test_test_rows_that_are_training_rows_are_told(folder: Path, tmp_path: Path) -> None:
     columns = ("--hierarchy", "edges.csv", "--id-column", "name", "--categorical", "zone")
     train = ("train", "my.csv", *columns, "--epochs", "1", "-o")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ class ModelOutput(OptionGroup):
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing model. An interrupted training goes on.")
     ] = False
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew where an interrupted training has left its state.")
+    ] = False
 
     def check(self) -> None:
         """Refuse a folder that must not be overwritten or cannot be written, before any work is done for it."""
@@ -53,6 +57,13 @@ class ModelOutput(OptionGroup):
         require_writable(self.output)
         if self.output.exists():
             require_writable(self.output / REPORT)
+
+    def find_state(self, *, is_first: bool) -> Path:
+        """Return the folder of the state of the training; delete it if the training is to begin anew."""
+        state = self.output.with_name(f".{self.output.name}.training")
+        if self.restart and is_first:
+            shutil.rmtree(state, ignore_errors=True)
+        return state
 
     @contextmanager
     def hold(self) -> Iterator[None]:

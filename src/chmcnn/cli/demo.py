@@ -19,7 +19,12 @@ class _Output(ModelOutput):
 
 
 @expand_groups
-def demo(*, output: _Output, compute: ComputeOptions, call: Annotated[Invocation, Omit("data_dir")]) -> None:
+def demo(
+    *,
+    output: Annotated[_Output, Omit("restart")],
+    compute: ComputeOptions,
+    call: Annotated[Invocation, Omit("data_dir")],
+) -> None:
     """Train on handwritten digits and the shapes in them, test, explain and draw, in under a minute.
 
     [bold]Examples[/bold]

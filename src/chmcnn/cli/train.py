@@ -74,14 +74,9 @@ def train(  # noqa: PLR0913 -- a group of options each
     else:
         training.refuse_validation_share(name)
         parts = _data.Parts.of(_data.load(name, call, hold_out, table, seed=compute.seed))
-    if rows is not None or _data.is_file(name):
-        _data.notify_text(parts.train, table, call)
+    _notify(parts.train, table, call, is_streamed=rows is not None, is_file=rows is not None or _data.is_file(name))
     hierarchy = parts.train.hierarchy
-    if rows is None:
-        _notify_unseen(parts.train, call)
-        if _data.is_file(name):
-            _notify_constant(parts.train, call)
-    state = output.output.with_name(f".{output.output.name}.training")
+    state = output.find_state(is_first=is_first)
     _refuse_other_state(state, settings.get("preset"))
     model = _create_model(
         hierarchy,
@@ -130,8 +125,20 @@ def _refuse_other_state(folder: Path, preset: JSONValue) -> None:
     if any(path.parent != own for path in folder.rglob("checkpoint.safetensors")):
         raise ChmcnnError(
             f"{folder} has the state of an interrupted training with another preset. Repeat that command to resume it, "
-            "choose another folder with -o, or delete the state to start again."
+            "choose another folder with -o, or use --restart to begin anew."
         )
+
+
+def _notify(train: Table, table: _table.TableOptions, call: Invocation, *, is_streamed: bool, is_file: bool) -> None:
+    """Say what is remarkable in the training rows, of which a stream has only the first here."""
+    if is_file:
+        _data.notify_text(train, table, call)
+    if is_streamed:
+        return
+    _notify_unseen(train, call)
+    if is_file:
+        _notify_constant(train, call)
+        _notify_numbered(train, call)
 
 
 def _notify_unseen(table: Table, call: Invocation) -> None:
@@ -147,6 +154,16 @@ def _notify_constant(table: Table, call: Invocation) -> None:
     if constant:
         named = _shorten(constant, "and", "columns")
         call.notify(f"Columns with the same value, or none, in every training row say nothing: {named}.")
+
+
+def _notify_numbered(table: Table, call: Invocation) -> None:
+    columns = table.X.select_dtypes("number") if hasattr(table.X, "select_dtypes") else {}
+    for name, cells in columns.items():
+        distances = cells.sort_values().diff().iloc[1:]
+        if len(cells) > 2 and (distances == 1).all():
+            call.notify(
+                f"{name!r} numbers the rows, and is a feature now: if it has their names, name it with --id-column."
+            )
 
 
 def _shorten(names: list[str], joined_by: str, what: str) -> str:
