@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import (
     altered,
+    before,
     cluster,
     cost_report,
     crash_points,
@@ -91,6 +92,7 @@ def filled_in(text: str) -> str:
         "loss_ways": cost_report.loss_ways,
         "presets": presets_report.presets,
         "starts": starts.report,
+        "before": before.report,
         "refits": refits.report,
         "stopping": stopping.report,
         "missing": missing.report,
