@@ -97,6 +97,18 @@ def test_a_file_that_cannot_be_is_told_before_anything_is_done(
     assert done.stdout == ""
 
 
+def test_links_and_folders_do_not_hide_what_is_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(folder / "model" / "model.json")
+    done = run("explain", folder / "model", folder / "new.csv", "-o", "link.json", "--force", cwd=tmp_path)
+    assert "is a part of a model" in done.stderr
+    (tmp_path / "big").mkdir()
+    pd.read_csv(folder / "new.csv").to_parquet(tmp_path / "big" / "a.parquet")
+    before = (tmp_path / "big" / "a.parquet").read_bytes()
+    done = run("predict", folder / "model", "big", "-o", "big/a.parquet", "--force", cwd=tmp_path)
+    assert "a.parquet is read by this command" in done.stderr
+    assert (tmp_path / "big" / "a.parquet").read_bytes() == before
+
+
 def test_a_record_has_no_whole_paths_and_no_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["chmcnn", "search", "/home/me/my.csv", "-o", "out", "--storage", "postgresql://me:secret@host/db"]
     monkeypatch.setattr(sys, "argv", words)

@@ -113,6 +113,8 @@ def test_decimals_and_dates_of_python_are_numbers_and_dates() -> None:
     expected = Preprocessor().fit_transform(plain)
     assert np.array_equal(Preprocessor().fit_transform(frame), expected)
     assert np.array_equal(Preprocessor().fit(plain).transform(frame), expected)
+    without_end = pd.DataFrame({"day": [date(1, 1, 1), date(9999, 12, 31)]})
+    assert np.isfinite(Preprocessor().fit_transform(without_end)).all()
 
 
 def test_dates_as_texts_are_told() -> None:

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from tests.ensemble.members import DATA, MEMBERS, NETWORK, TREES, Contradicting, Failing, Frequencies, fitted
+from tests.untyped import untyped
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, FeatureError, metrics
@@ -64,6 +65,15 @@ def test_members_and_their_parameters_are_parameters_of_the_ensemble() -> None:
         ensemble.set_params(forest__n_estimators=1)
     ensemble.set_params(members=[ClusEns()], ClusEns__n_estimators=2)
     assert clone(ensemble).get_params()["ClusEns__n_estimators"] == 2
+
+
+def test_members_named_as_a_parameter_stay_and_members_may_be_an_array() -> None:
+    odd = CoherentEnsemble(members=[("threshold", Neighbours()), ("b", clone(TREES))]).set_params(b=Neighbours())
+    assert [name for name, _ in odd.members or ()] == ["threshold", "b"]
+    array = CoherentEnsemble(members=untyped(np.array([Neighbours(), KernelRidge()], dtype=object)))
+    assert array.set_params(Neighbours__path_separator=">").get_params()["Neighbours__path_separator"] == ">"
+    with pytest.raises(ChmcnnError, match="is 'my__trees'; expected text without '__'"):
+        fitted([("my__trees", TREES)])
 
 
 def test_parameters_of_members_can_be_searched() -> None:

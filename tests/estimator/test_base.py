@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.estimator.models import DATA, QUICK, fitted
 
-from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError
-from chmcnn.datasets import stratify
+from chmcnn import CHMCNNClassifier, ChmcnnError, Hierarchy, LabelError, ScoreError
+from chmcnn.datasets import Preprocessor, stratify
 from chmcnn.estimator import HierarchicalClassifier
 from chmcnn.hierarchy import _matrices
 from chmcnn.training import Rows
@@ -108,14 +109,17 @@ def test_labels_in_another_order_than_the_rows_are_refused() -> None:
     with pytest.raises(LabelError, match=r"row 0 is 'gene0' in X, and 'gene179' in y\. Pass y\.loc\[X\.index\]"):
         model.fit(X, labels[::-1])
     expected = model.fit(X, labels).predict_proba(DATA.test.X)
-    for numbered in (labels.reset_index(drop=True), labels.set_axis(names[::-1]).reset_index(drop=True)):
-        assert np.array_equal(model.fit(X, numbered).predict_proba(DATA.test.X), expected)
-    other = labels.set_axis([f"other{row}" for row in range(len(names))])  # nothing tells which is right
-    assert np.array_equal(model.fit(X, other).predict_proba(DATA.test.X), expected)
+    others = [labels.reset_index(drop=True), labels.set_axis([f"other{row}" for row in range(len(names))])]
+    for other in others:  # nothing tells which is right
+        assert np.array_equal(model.fit(X, other).predict_proba(DATA.test.X), expected)
+    with pytest.raises(ScoreError, match="Y has shape"):
+        model.score(X, labels[:10])
 
 
 def test_tables_may_be_asked_for_as_the_output_of_transformers() -> None:
     expected = fitted().predict_proba(DATA.test.X)
+    as_tables = Preprocessor().set_output(transform="pandas")
+    assert np.array_equal(fitted(preprocess=as_tables).predict_proba(DATA.test.X), expected)
     with config_context(transform_output="pandas"):
         assert np.array_equal(fitted().predict_proba(DATA.test.X), expected)
 
@@ -130,7 +134,7 @@ def test_models_that_are_not_fitted_say_so() -> None:
     ("wrong", "told"),
     [
         (lambda scores: scores[1:], r"Own returns scores of shape \(59, 15\); expected \(60, 15\)"),
-        (lambda scores: scores * 3, r"Own returns scores from .* to 3; expected probabilities from 0 to 1"),
+        (lambda scores: scores * 3, r"Own returns scores from 0\.0 to 3\.0; expected probabilities from 0 to 1"),
         (lambda scores: scores * np.nan, "Own returns scores that are not finite numbers"),
         (lambda scores: scores.astype(str), "Own returns scores of type <U"),
     ],
@@ -157,6 +161,25 @@ def test_a_constructor_names_the_parameters_that_it_passes_on() -> None:
     assert {"depth", *CHMCNNClassifier().get_params()} == {*Own().get_params()}
     assert [*inspect.signature(Own).parameters][:3] == ["hierarchy", "depth", "preset"]
     assert repr(Own(depth=2, threshold=0.3)) == "Own(depth=2, threshold=0.3)"
+
+
+def test_parameters_of_a_mixin_are_added() -> None:
+    class Tagged:
+        def __init__(self, *, tag: str = "x", **options: Any) -> None:
+            super().__init__(**options)
+            self.tag = tag
+
+    class Own(Tagged, CHMCNNClassifier):
+        pass
+
+    class Other(Tagged, CHMCNNClassifier):
+        def __init__(self, *, depth: int = 3, **options: Any) -> None:
+            super().__init__(**options)
+            self.depth = depth
+
+    assert {"tag", *CHMCNNClassifier().get_params()} == {*Own().get_params()}
+    assert {"tag", "depth", *CHMCNNClassifier().get_params()} == {*Other().get_params()}
+    assert clone(Other(epochs=3, tag="y")).get_params() == Other(epochs=3, tag="y").get_params()
 
 
 def test_one_row_rows_alike_and_classes_without_rows_are_no_trouble() -> None:

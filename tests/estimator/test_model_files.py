@@ -14,6 +14,7 @@ from torch import nn
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, CoherentEnsemble, ModelError, load_model
 from chmcnn.baselines import ClusHMC, FPlusMax, KernelRidge, Neighbours
+from chmcnn.datasets import Preprocessor
 from chmcnn.estimator import HierarchicalClassifier, _model_files
 
 
@@ -106,6 +107,21 @@ def test_parameters_that_are_set_after_the_training_do_not_change_a_saved_model(
     with pytest.raises(ChmcnnError, match="threshold is 7; expected a number from 0 to 1"):
         trained.set_params(threshold=7).save(tmp_path / "3")
     assert not (tmp_path / "3").exists()
+
+
+def test_parameters_of_a_preprocessor_do_not_change_a_saved_model(tmp_path: Path) -> None:
+    model = fitted(preprocess=Preprocessor())
+    expected = model.predict_proba(DATA.test.X)
+    model.set_params(preprocess__standardise=False).save(tmp_path / "model")
+    assert np.array_equal(CHMCNNClassifier.load(tmp_path / "model").predict_proba(DATA.test.X), expected)
+
+
+def test_a_model_from_a_pickle_of_an_earlier_version_can_be_saved(tmp_path: Path) -> None:
+    model = fitted()
+    del model.__dict__["fitted_params_"]
+    model.save(tmp_path / "model")
+    loaded = CHMCNNClassifier.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(DATA.test.X), model.predict_proba(DATA.test.X))
 
 
 def test_a_loaded_model_can_be_trained_on_another_hierarchy(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.estimator.models import DATA, fitted
 from torch import nn
-from torch.utils.data import DataLoader
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
 from chmcnn import CHMCNNClassifier, ChmcnnError, LabelError, metrics
 
@@ -67,10 +67,17 @@ def test_rows_of_a_loader_are_predicted_in_their_order_or_not_at_all() -> None:
     held = Pictures(slice(150, 180))
     model = CHMCNNClassifier(DATA.hierarchy, network=flat, epochs=1, random_state=0).fit(Pictures(slice(0, 150)))
     assert np.allclose(model.predict_proba(DataLoader(held, 7)), model.predict_proba(held), atol=1e-6)
-    with pytest.raises(ChmcnnError, match="The DataLoader shuffles the rows: pass its Dataset, or one without"):
-        model.predict_proba(DataLoader(held, 7, shuffle=True))
-    with pytest.raises(ChmcnnError, match="The DataLoader leaves out rows"):
-        model.score(DataLoader(held, 7, drop_last=True), DATA.train.Y[150:])
+    in_batches = BatchSampler(RandomSampler(held), 7, drop_last=False)
+    for loader in (
+        DataLoader(held, 7, shuffle=True),
+        DataLoader(held, 7, drop_last=True),
+        DataLoader(held, 7, sampler=range(10)),
+        DataLoader(held, batch_sampler=in_batches),
+        DataLoader(held, batch_sampler=BatchSampler(SequentialSampler(held), 7, drop_last=True)),
+    ):
+        for ask in (model.predict_proba, lambda X: model.calibrate(X, DATA.train.Y[150:])):
+            with pytest.raises(ChmcnnError, match="The DataLoader may shuffle rows or leave some out: pass"):
+                ask(loader)
     learned = model.guarantee(DataLoader(held, 7), DATA.train.Y[150:]).risks_
     assert learned is not None
     assert learned.rows == 30

@@ -37,7 +37,7 @@ _ARGUMENT = re.compile(
 )
 """Arguments in messages that are options of commands."""
 
-_LOOKS = "1000"
+_SPINS = "1000"
 """How often a thread of OpenMP looks for work before it sleeps. GNU's own value is far higher, which hardly helps on an
 idle machine, and costs a lot beside other work: `python -m benchmarks.waiting`."""
 
@@ -83,7 +83,7 @@ def main() -> None:
         _fail("standard output is closed, so no result can be printed; redirect it to a file, or to /dev/null.")
     before, warnings.formatwarning = warnings.formatwarning, _format_warning
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice
-        os.environ.setdefault("GOMP_SPINCOUNT", _LOOKS)
+        os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
     terminations = _interrupt_on_termination()
     try:
         app()
@@ -113,6 +113,7 @@ def main() -> None:
         )
     finally:
         warnings.formatwarning = before
+        _restore_termination()
 
 
 def _interrupt_on_termination() -> list[int]:
@@ -121,11 +122,22 @@ def _interrupt_on_termination() -> list[int]:
 
     def interrupt(number: int, _frame: object) -> None:
         came.append(number)
+        _restore_termination()  # so that a second one ends the process
         raise KeyboardInterrupt
 
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+    # Not under torchrun, where a process may wait for others in code that no handler interrupts.
+    if _is_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and _find_place().size == 1:
         signal.signal(signal.SIGTERM, interrupt)
     return came
+
+
+def _restore_termination() -> None:
+    if _is_main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _format_warning(message: Warning | str, *_: object, **__: object) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 _SUGGESTED: Final = "hierarchical_f"
 _FAR = 0.1
-"""By how much a threshold differs from a better one at least that is suggested."""
+"""How far a threshold is at least from a better one that is suggested."""
 ModelFolder = Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")]
 
 

@@ -39,11 +39,11 @@ class FileOutput(OptionGroup):
         """Refuse to overwrite what the command reads, or a part of a model, also with --force."""
         others = [value for name, value in options.items() if name not in {field.name for field in fields(self)}]
         read = [each for value in others for each in (value if isinstance(value, list) else [value])]
-        for path in self.list_files():
+        for path in map(Path.resolve, self.list_files()):  # a link is followed when it is written to
             if _MODEL_FILE.fullmatch(path.name) and (path.parent / "model.json").is_file():
                 raise ChmcnnError(f"{path} is a part of a model, which is never overwritten; choose another file.")
             for other in read:
-                if isinstance(other, str | Path) and _is_same(path, Path(other)):
+                if isinstance(other, str | Path) and _reads(Path(other), path):
                     raise ChmcnnError(f"{path} is read by this command, and never overwritten; choose another file.")
 
     def check(self, *suffixes: str) -> None:
@@ -57,9 +57,12 @@ class FileOutput(OptionGroup):
             raise ChmcnnError(f"{self.output} ends in {self.output.suffix!r}; expected {' or '.join(suffixes)}.")
 
 
-def _is_same(path: Path, other: Path) -> bool:
+def _reads(source: Path, path: Path) -> bool:
+    """Return whether a file is read from there: it is that file, or a part of that folder of Parquet files."""
     try:
-        return path.is_file() and path.samefile(other)
+        if source.is_dir():
+            return path.is_file() and path.suffix == ".parquet" and path.parent == source.resolve()
+        return path.is_file() and path.samefile(source)
     except (OSError, ValueError):  # one of them is no file
         return False
 

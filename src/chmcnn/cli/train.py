@@ -77,7 +77,8 @@ def train(  # noqa: PLR0913 -- a group of options each
     _notify(parts.train, table, call, is_streamed=rows is not None, is_file=rows is not None or _data.is_file(name))
     hierarchy = parts.train.hierarchy
     state = output.find_state(is_first=is_first)
-    _refuse_other_state(state, settings.get("preset"))
+    if not output.restart:
+        _refuse_other_state(state, settings.get("preset"))
     model = _create_model(
         hierarchy,
         settings,

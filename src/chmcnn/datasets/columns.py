@@ -116,11 +116,11 @@ class Dates:
         if column.isna().all():
             return np.full((len(column), len(_DATE_PARTS)), np.nan)
         if _all_dates(column):
-            column = pd.to_datetime(column)
+            column = pd.Series(np.array(column.where(column.notna(), None), dtype="datetime64[us]"))
         if not pd.api.types.is_datetime64_any_dtype(column.dtype):
             raise _other_kind(column, "dates")
         times = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
-        days = (times - pd.Timestamp(0)) / pd.Timedelta(1, "D")
+        days = (times - pd.Timestamp(0).as_unit("us")) / pd.Timedelta(1, "D").as_unit("us")  # nanoseconds end in 2262
         parts = (days, times.dt.month, times.dt.day_of_week)
         return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])
 
@@ -284,9 +284,9 @@ def _all_numbers(column: pd.Series) -> bool:
 
 
 def _all_dates(column: pd.Series) -> bool:
-    """Whether a column of objects has only dates, and at least one."""
+    """Whether a column of objects has only dates without a time zone, and at least one."""
     values = column.dropna() if column.dtype == object else ()
-    return len(values) > 0 and all(isinstance(value, date) for value in values)
+    return len(values) > 0 and all(isinstance(each, date) and getattr(each, "tzinfo", None) is None for each in values)
 
 
 def _other_kind(column: pd.Series, expected: str) -> FeatureError:

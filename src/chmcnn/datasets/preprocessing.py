@@ -45,7 +45,7 @@ class _Encoded(NamedTuple):
     matrix: sparse.csr_array | None
 
 
-class Preprocessor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]  # scikit-learn has no types
+class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """One-hot encoding, TF-IDF, mean imputation and standardisation.
 
     A column of categories becomes one column of 0 and 1 for each category; a missing or unseen category is all zeros. A

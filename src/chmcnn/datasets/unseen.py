@@ -28,7 +28,7 @@ def describe_unseen(preprocessor: Preprocessor, table: pd.DataFrame) -> str:
     "1 of 2 rows has a category of 'kind' that no training row had, such as 'c'. 'size' has no value in any row."
     """
     found = list(_iterate_unseen(preprocessor, table))
-    more = [f"So it is with {len(found) - _NAMED:,} more columns."] if len(found) > _NAMED else []
+    more = [f"So it is with {count(len(found) - _NAMED, 'more column')}."] if len(found) > _NAMED else []
     return " ".join([*found[:_NAMED], *more])
 
 

@@ -180,16 +180,17 @@ class CoherentEnsemble(HierarchicalClassifier):
             self.members = params.pop("members")
         replaced = {name: params.pop(name) for name in [*params] if name in self._list_members()}
         if replaced:
-            self.members = [(name, replaced.get(name, model)) for name, model in self._list_members().items()]
+            named = name_members([] if self.members is None else self.members)
+            self.members = [(each.name, replaced.get(each.name, each.model)) for each in named]
         super().set_params(**params)
         return self
 
     def _list_members(self) -> dict[str, Any]:
         """Return the members of the user by name, without those that are named as a parameter is."""
+        named, own = [], super().get_params(deep=False)
         with suppress(ChmcnnError):  # which `fit` raises
-            own = super().get_params(deep=False)
-            return {each.name: each.model for each in name_members(self.members or ()) if each.name not in own}
-        return {}
+            named = name_members([] if self.members is None else self.members)
+        return {each.name: each.model for each in named if each.name not in own}
 
     def _list_member_params(self) -> dict[str, Any]:
         members = self._list_members()

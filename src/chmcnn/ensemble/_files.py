@@ -41,7 +41,7 @@ def describe_members(members: Members) -> list[dict[str, Any]]:
     """Return the facts of all members, with their names; refuse those that could not be read again."""
     for name, model in members.items():
         is_known = type(model) in baselines.SYSTEMS.values()
-        if not is_known or model.fitted_params_.get("network") is not None:
+        if not is_known or (model.fitted_params_ or {}).get("network") is not None:
             reason = "has a network of its own" if is_known else "is of a kind that files of ensembles do not have"
             raise ChmcnnError(
                 f"The member {name!r} ({type(model).__name__}) {reason}, so the ensemble cannot be saved; use "

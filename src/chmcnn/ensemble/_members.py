@@ -47,7 +47,7 @@ def name_members(members: Sequence[MemberLike]) -> list[Member]:
     >>> [member.name for member in name_members([network, ("wide", network), network])]
     ['CHMCNNClassifier 1', 'wide', 'CHMCNNClassifier 2']
     """
-    if isinstance(members, str) or not hasattr(members, "__iter__") or not len(members):
+    if isinstance(members, str) or not hasattr(members, "__len__") or not len(members):
         raise ChmcnnError(f"members is {members!r}; expected a list of estimators, or of pairs (name, estimator).")
     pairs = [each if isinstance(each, tuple) and len(each) == 2 else (None, each) for each in members]
     for position, (name, model) in enumerate(pairs):
@@ -65,8 +65,8 @@ def name_members(members: Sequence[MemberLike]) -> list[Member]:
 
 
 def _check_member(position: int, name: object, model: object) -> None:
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        raise ChmcnnError(f"The name of members[{position}] is {name!r}; expected text.")
+    if name is not None and (not isinstance(name, str) or not name.strip() or "__" in name):
+        raise ChmcnnError(f"The name of members[{position}] is {name!r}; expected text without '__'.")
     if not isinstance(model, HierarchicalClassifier):
         raise ChmcnnError(
             f"members[{position}] is of type {type(model).__name__}; expected a system, such as CHMCNNClassifier. "

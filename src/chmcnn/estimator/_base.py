@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
@@ -55,7 +56,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
     set_later: ClassVar[tuple[str, ...]] = ("threshold",)
     """Parameters that matter after a training: a model file has their present values, and those of `fit` of others."""
 
-    fitted_params_: dict[str, Any]  # as they were in the training
+    fitted_params_: dict[str, Any] | None = None  # as they were in the training; None in pickles of earlier versions
     preprocessor_: Preprocessor | CustomPreprocessor
     id_column_: str | None = None  # name of the index of the training rows
     is_given_standardised: bool = False  # whether the features that `fit` gets are, as in an ensemble
@@ -186,6 +187,11 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         scores = self.predict_proba(X)
         _refuse_other_order(X, y)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of all parameters, also of those that a constructor passes on."""
+        return sorted(_list_parameters(cls))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is supported: several labels, missing values, sparse matrices."""
@@ -346,25 +352,44 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
 
     def _transform(self, X: Features) -> NDArray[np.float64] | csr_array:
         """Preprocess features; values beyond single precision are refused, as most systems compute in it."""
-        x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
+        with config_context(transform_output="default"):  # whatever the user wants of transformers elsewhere
+            x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
         refuse_too_large(x, self.preprocessor_.get_feature_names_out)
         return x
 
 
 def _complete_signature(kind: type[HierarchicalClassifier]) -> None:
     """Name the parameters that a constructor passes on: scikit-learn, ``help`` and editors read them there."""
-    constructor, base = [vars(each)["__init__"] for each in kind.__mro__ if "__init__" in vars(each)][:2]
-    signature, inherited = inspect.signature(constructor), inspect.signature(base).parameters
-    own = {name: each for name, each in signature.parameters.items() if each.kind is not Parameter.VAR_KEYWORD}
-    if len(own) < len(signature.parameters):
-        passed_on = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in inherited.items() if name not in own]
-        constructor.__signature__ = signature.replace(parameters=[*own.values(), *passed_on])
+    constructor: Any = vars(kind)["__init__"]
+    found = _list_parameters(kind)
+    self_, *own = inspect.signature(constructor).parameters.values()
+    first = [each for each in own if each.kind is not Parameter.VAR_KEYWORD]
+    if len(first) < len(own):
+        names = {each.name for each in first}
+        passed_on = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name not in names]
+        constructor.__signature__ = inspect.Signature([self_, *first, *passed_on])
+
+
+def _list_parameters(kind: type[Any]) -> dict[str, Parameter]:
+    """Return the parameters of the constructors of a class: one with ``**options`` passes these on to the next."""
+    found: dict[str, Parameter] = {}
+    for each in kind.__mro__:
+        if "__init__" not in vars(each):
+            continue
+        parameters = [*inspect.signature(vars(each)["__init__"]).parameters.values()][1:]
+        named = [parameter for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD]
+        found = {parameter.name: parameter for parameter in named} | found
+        if len(named) == len(parameters):
+            break
+    return found
 
 
 def _refuse_other_order(X: Features, y: LabelsLike) -> None:
     """Refuse tables with the same names of rows in another order: rows are matched by position, as in scikit-learn."""
     of_x, of_y = _find_names(X), _find_names(y)
-    if of_x is None or of_y is None or of_x.equals(of_y) or not (of_x.is_unique and of_y.is_unique):
+    if of_x is None or of_y is None or len(of_x) != len(of_y) or of_x.equals(of_y):
+        return
+    if not (of_x.is_unique and of_y.is_unique):
         return
     if (of_x.get_indexer(of_y) >= 0).all():
         row = int((of_x != of_y).argmax())

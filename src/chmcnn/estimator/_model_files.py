@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from chmcnn._io.strict_json import dumps, loads
 from chmcnn._version import __version__
+from chmcnn.datasets.preprocessing import Preprocessor
 from chmcnn.errors import ModelError
 from chmcnn.estimator._devices import choose_device
 from chmcnn.estimator._held_out_files import held_out_tensors, restore_held_out
@@ -133,7 +134,7 @@ def describe_facts(model: HierarchicalClassifier) -> dict[str, Any]:
         "path separator": model.path_separator,
         "system": type(model).__name__,
         "settings": {name: getattr(model, name) for name in _list_stored(model)}
-        | {"preprocess": bool(getattr(model.preprocess, "standardise", model.preprocess))}
+        | {"preprocess": _is_standardised(model)}
         | model.settings_to_save(),
         "seed": model.seed_,
         **describe_preprocessing(model),
@@ -141,10 +142,15 @@ def describe_facts(model: HierarchicalClassifier) -> dict[str, Any]:
     }
 
 
+def _is_standardised(model: HierarchicalClassifier) -> bool:
+    preprocessor = None if model.streamed_ else model.preprocessor_
+    return preprocessor.standardise if isinstance(preprocessor, Preprocessor) else bool(model.preprocess)
+
+
 def _as_trained(model: Model) -> Model:
     """Return the model with the parameters of its training, but for those that matter later."""
-    trained = copy.copy(model)
-    trained.set_params(**{name: value for name, value in model.fitted_params_.items() if name not in model.set_later})
+    trained, params = copy.copy(model), model.fitted_params_ or {}
+    trained.set_params(**{name: value for name, value in params.items() if name not in model.set_later})
     return trained
 
 

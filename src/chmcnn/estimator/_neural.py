@@ -101,16 +101,19 @@ class NeuralClassifier(NetworkBuilder):
         `guarantee` are forgotten: they were those of another model. Tuned thresholds and a calibration stay as they
         are; `calibrate` learns the latter anew. A call that fails leaves the model unchanged.
         """
-        before, state = dict(self.__dict__), copy.deepcopy(getattr(self, "training_state_", None))
-        network = None if state or not hasattr(self, "network_") else copy.deepcopy(self.network_)
+        before, state = dict(self.__dict__), getattr(self, "training_state_", None)
+        weights = copy.deepcopy(self.network_.state_dict()) if hasattr(self, "network_") else None
+        moments = None if state is None else copy.deepcopy(state.optimizer.state_dict())
+        epoch = 0 if state is None else state.epoch
         try:
             self._train_more(X, y, classes)
         except BaseException:
             self.__dict__ = before
-            if state:
-                self.training_state_, self.network_ = state, state.network.eval()
-            elif network:
-                self.network_ = network
+            if weights is not None:
+                self.network_.eval().load_state_dict(weights)
+            if state is not None and moments is not None:
+                state.optimizer.load_state_dict(moments)
+                state.epoch = epoch
             raise
         return self
 

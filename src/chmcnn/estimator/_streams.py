@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, random_split
+from torch.utils.data import DataLoader, Dataset, IterableDataset, SequentialSampler, random_split
 
 from chmcnn.constraint import max_constraint
 from chmcnn.errors import ChmcnnError, LabelError
@@ -33,9 +33,10 @@ def is_stream(X: Features) -> bool:
 
 def count_rows(X: Features) -> int | None:
     """Return the number of rows, also of a Dataset or a DataLoader; None where it is not known."""
+    _refuse_other_order(X)
     data = X.dataset if isinstance(X, DataLoader) else X
-    if is_stream(X) and not hasattr(data, "__len__"):
-        return None
+    if is_stream(X) and (not hasattr(data, "__len__") or (data is not X and X.batch_sampler is None)):
+        return None  # of data without a length, or with batches of its own
     rows: int = _num_samples(data)
     return rows
 
@@ -133,9 +134,15 @@ def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[T
 
 def _refuse_other_order(X: Features) -> None:
     """Refuse a DataLoader that does not yield all rows in their order: nobody could tell whose scores are whose."""
-    if isinstance(X, DataLoader) and (isinstance(X.sampler, RandomSampler) or X.drop_last):
-        what = "leaves out rows" if X.drop_last else "shuffles the rows"
-        raise ChmcnnError(f"The DataLoader {what}: pass its Dataset, or one without shuffle= and drop_last=.")
+    if not isinstance(X, DataLoader) or isinstance(X.dataset, IterableDataset):
+        return
+    batches = X.batch_sampler
+    samplers = [X.sampler] if batches is None else [X.sampler, getattr(batches, "sampler", None)]
+    if not all(isinstance(each, SequentialSampler) for each in samplers) or getattr(batches, "drop_last", False):
+        raise ChmcnnError(
+            "The DataLoader may shuffle rows or leave some out: pass its Dataset, or one without shuffle=, drop_last= "
+            "and samplers."
+        )
 
 
 def _in_memory(X: Features, kind: torch.dtype) -> Tensor:

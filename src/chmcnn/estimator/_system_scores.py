@@ -11,7 +11,7 @@ from chmcnn.errors import ChmcnnError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROUNDING = 1e-6
+_ROUNDING = 1e-4
 """By how much a probability may be off."""
 
 
@@ -20,7 +20,7 @@ def check_system_scores(scores: Any, shape: tuple[int, int], system: str) -> NDA
 
     >>> check_system_scores([[0.5, 2.0]], (1, 2), "Mine")
     Traceback (most recent call last):
-    chmcnn.errors.ChmcnnError: Mine returns scores from 0.5 to 2; expected probabilities from 0 to 1.
+    chmcnn.errors.ChmcnnError: Mine returns scores from 0.5 to 2.0; expected probabilities from 0 to 1.
     """
     matrix = np.asarray(scores)
     if matrix.shape != shape:
@@ -34,5 +34,7 @@ def check_system_scores(scores: Any, shape: tuple[int, int], system: str) -> NDA
     if not (np.isfinite(least) and np.isfinite(most)):
         raise ChmcnnError(f"{system} returns scores that are not finite numbers; expected probabilities from 0 to 1.")
     if least < -_ROUNDING or most > 1 + _ROUNDING:
-        raise ChmcnnError(f"{system} returns scores from {least:g} to {most:g}; expected probabilities from 0 to 1.")
+        raise ChmcnnError(
+            f"{system} returns scores from {float(least)} to {float(most)}; expected probabilities from 0 to 1."
+        )
     return matrix.clip(0, 1)

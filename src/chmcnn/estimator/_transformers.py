@@ -28,7 +28,7 @@ def is_transformer(value: object) -> bool:
 def create_preprocessor(preprocess: bool | Transformer) -> Preprocessor | CustomPreprocessor:  # noqa: FBT001 -- or
     """Return what turns features into numbers, not yet fitted: ours, or a copy of the transformer of the user."""
     if isinstance(preprocess, Preprocessor):
-        copy: Preprocessor = clone(preprocess)
+        copy: Preprocessor = clone(preprocess).set_output(transform="default")
         return copy
     return CustomPreprocessor(clone(preprocess)) if is_transformer(preprocess) else Preprocessor(standardise=preprocess)
 

@@ -2,9 +2,13 @@
 
 from chmcnn.hierarchy._best_path import follow_best_path
 from chmcnn.hierarchy._hierarchy import Hierarchy
-from chmcnn.hierarchy._labels import hierarchy_from_labels, hierarchy_from_paths, label_matrix
+from chmcnn.hierarchy._labels import (
+    hierarchy_from_labels,
+    hierarchy_from_paths,
+    label_matrix,
+    trim_path,
+)
 from chmcnn.hierarchy._matrices import Violations
-from chmcnn.hierarchy._paths import trim_path
 
 __all__ = [
     "Hierarchy",

@@ -127,8 +127,6 @@ class Hierarchy:
     def from_paths(cls, paths: Iterable[str], separator: str = "/") -> Self:
         """Build a tree from paths: the parent of ``"01/04/02"`` is ``"01/04"``, whose parent is ``"01"``.
 
-        Spaces around the separator do not count.
-
         >>> Hierarchy.from_paths(["01/04/02", "02"]).classes
         ('01', '01/04', '01/04/02', '02')
         """

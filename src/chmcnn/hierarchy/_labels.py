@@ -13,7 +13,6 @@ from chmcnn import _wording
 from chmcnn.errors import LabelError
 from chmcnn.hierarchy import _matrices
 from chmcnn.hierarchy._hierarchy import Hierarchy
-from chmcnn.hierarchy._paths import trim_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,14 +76,23 @@ def hierarchy_from_labels(labels: LabelsLike, path_separator: str = "/") -> Hier
 
 
 def hierarchy_from_paths(paths: Collection[str], separator: str) -> Hierarchy:
-    """Build the hierarchy of paths; refuse names that are no paths."""
+    """Build the hierarchy of paths, without spaces around the separator; refuse names that are no paths."""
     if separator and not any(separator in path for path in paths):
         raise LabelError(
             f"There is no hierarchy, and no label is a path with {separator!r}: {_describe_separator(paths)}pass "
             "hierarchy=, with edges for instance from a CSV file with the columns parent and child, or without edges: "
             "Hierarchy(names, [])."
         )
-    return Hierarchy.from_paths(sorted(paths), separator)
+    return Hierarchy.from_paths(sorted(trim_path(path, separator) if separator else path for path in paths), separator)
+
+
+def trim_path(path: str, separator: str) -> str:
+    """Return a path without spaces around the separator.
+
+    >>> trim_path("sport / tennis", "/")
+    'sport/tennis'
+    """
+    return separator.join(part.strip() for part in path.split(separator))
 
 
 def _describe_separator(paths: Collection[str]) -> str:

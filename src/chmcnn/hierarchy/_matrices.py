@@ -185,10 +185,12 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
 
 def _order_columns(hierarchy: Hierarchy, values: Any) -> Any:  # noqa: ANN401 -- anything that is like an array
     """Return a DataFrame whose columns are the classes in the order of the classes; all else as it is."""
-    names = [str(name) for name in getattr(values, "columns", ())]
-    if names == list(hierarchy.classes) or set(names) != set(hierarchy) or len(names) != len(hierarchy):
+    if not hasattr(values, "iloc") or len(values.columns) != len(hierarchy):
         return values
-    return values.iloc[:, [names.index(name) for name in hierarchy]]
+    names = [str(name) for name in values.columns]
+    if not all(name in hierarchy for name in names) or len(set(names)) < len(names):
+        return values
+    return values.iloc[:, np.argsort([hierarchy.index(name) for name in names])]
 
 
 def _as_dense(values: ScoresLike) -> ScoresLike:

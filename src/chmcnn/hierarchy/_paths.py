@@ -20,17 +20,8 @@ def parse(paths: Iterable[str], separator: str) -> tuple[list[tuple[str, str]], 
     for path in paths:
         if not isinstance(path, str) or not all(part.strip() for part in path.split(separator)):
             raise HierarchyError(f"Path {path!r} is not a string of non-empty parts separated by {separator!r}.")
-        child = trim_path(path, separator)
+        child = path
         while child and child not in parents:
             parents[child] = child.rpartition(separator)[0]
             child = parents[child]
     return [(parent, child) for child, parent in parents.items() if parent], sorted(parents)
-
-
-def trim_path(path: str, separator: str) -> str:
-    """Return a path without spaces around the separator.
-
-    >>> trim_path("sport / tennis", "/")
-    'sport/tennis'
-    """
-    return separator.join(part.strip() for part in path.split(separator))

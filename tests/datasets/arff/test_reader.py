@@ -100,7 +100,7 @@ BAD = {
     "NaN": ("1,dog,1\nnan,dog,1\n", "line 6, column 1: 'nan' in 'x' is not a finite number"),
     "empty number": (",dog,1\n", "line 5, column 1: '' in 'x' is not a finite number"),
     "unknown value": ("1,dgo,1\n", "line 5, column 3: 'dgo' is not a value of 'kind'; did you mean 'dog'"),
-    "unknown label": ("1,dog,1\n1,cat,1/1@1/9\n", "line 6, column 7: Unknown class '1/9'. Did you mean '1/1'"),
+    "unknown label": ("1,dog,1\n1,cat,1/1@1/9\n", "line 6, column 7: Unknown class '1/9'."),
     "empty label": ("1,dog,\n", "line 5, column 7: Unknown class ''"),
     "open quote": ("1,'dog,1\n", "line 5, column 3: a quote is not closed"),
     "something beside a quote": ("1,'dog'x,1\n", "line 5, column 3: a quote is not closed, or there is text beside"),
