@@ -5,13 +5,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
 from tests.datasets.tables import ANIMALS, PLAIN, refused, write
 
-from chmcnn import Hierarchy
-from chmcnn.datasets import Table, read_table
+from chmcnn import Hierarchy, TableError
+from chmcnn.datasets import Table, read_features, read_table
 from chmcnn.datasets.columns import list_kinds
 from chmcnn.datasets.parquet import has_checksums
+
+
+def test_columns_that_are_not_needed_may_have_any_type(tmp_path: Path) -> None:
+    others = {"junk": pa.nulls(2), "meta": pa.array([{"a": 1}, {"a": 2}]), "x.y": pa.array([1, 2])}
+    path = tmp_path / "my.parquet"
+    parquet.write_table(pa.table({"id": ["r", "s"], "size": [1.0, 2.0], **others}), path)
+    found = read_features(path, columns=["size"], id_column="id")
+    assert found["size"].to_dict() == {"r": 1.0, "s": 2.0}
+    with pytest.raises(TableError, match="column 'junk' is of type null"):
+        read_features(path, id_column="id")
+    with pytest.raises(TableError, match="column 'meta' is of type struct"):
+        read_features(path, columns=["size", "meta"], id_column="id")
 
 
 def test_kinds_of_parquet_columns(tmp_path: Path) -> None:

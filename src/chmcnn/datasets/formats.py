@@ -16,7 +16,7 @@ from chmcnn.errors import FileError, HierarchyError, TableError
 from chmcnn.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,11 @@ _CONVERT = {
 """How to get a file that can be read from one that cannot."""
 
 
-def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
-    """Read a table by its ending, or as delimited text if there is a delimiter; a folder has Parquet files."""
+def read_raw_table(path: Path, delimiter: str | None, needed: Collection[str] | None = None) -> RawTable:
+    """Read a table by its ending, or as delimited text if there is a delimiter; a folder has Parquet files.
+
+    If only some columns are needed, others of a Parquet file may have any type.
+    """
     if path.is_dir():
         return parquet_folder.read(path)
     if not path.is_file():
@@ -107,7 +110,7 @@ def read_raw_table(path: Path, delimiter: str | None) -> RawTable:
     if read is None:
         endings = ", ".join(ending for ending, known in FORMATS.items() if known.read_table)
         raise TableError(f"unknown ending {text.ending(path)!r}; expected one of {endings}, or a delimiter", path)
-    return read(path, delimiter)
+    return parquet.read(path, needed) if read is _PARQUET.read_table else read(path, delimiter)
 
 
 def read_hierarchy(

@@ -13,7 +13,7 @@ from chmcnn.datasets.sparse_tables import has_entries, read_entries
 from chmcnn.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
 ArrowTable: TypeAlias = Any
@@ -30,19 +30,23 @@ _EXACT = 2**53
 """Double precision does not represent all integers beyond it."""
 
 
-def read(path: Path) -> RawTable:
-    """Read the columns of a Parquet file."""
+def read(path: Path, needed: Collection[str] | None = None) -> RawTable:
+    """Read the columns of a Parquet file; if only some are needed, without others that cannot be features."""
     with open_parquet(path) as file:
         if not file.metadata.num_rows:
             raise TableError("the file has no rows", path)
-    return from_arrow(read_arrow(path), path)
+    return from_arrow(read_arrow(path, needed), path)
 
 
-def read_arrow(path: Path) -> ArrowTable:
+def read_arrow(path: Path, needed: Collection[str] | None = None) -> ArrowTable:
     """Read a Parquet file as a table of Arrow, and check it."""
     with open_parquet(path) as file:
-        check_columns(file.schema_arrow, path)
-        table = file.read()
+        schema = file.schema_arrow
+        refuse_duplicates(schema, path)
+        kept = [each.name for each in schema if needed is None or each.name in needed or not _explain(each, schema)]
+        for name in kept:
+            _refuse_kind(schema.field(name), schema, path)
+        table = file.read(columns=None if len(kept) == len(schema) else kept)
     _refuse_damaged(table, path)
     return table
 
@@ -123,8 +127,13 @@ def _refuse_damaged(table: ArrowTable, path: Path) -> None:
 
 def check_columns(schema: Any, path: Path) -> None:  # noqa: ANN401 -- pyarrow has no types
     """Raise an error for two columns of one name, and for a column that cannot be a feature or labels."""
-    from pyarrow import types
+    refuse_duplicates(schema, path)
+    for field in schema:
+        _refuse_kind(field, schema, path)
 
+
+def refuse_duplicates(schema: Any, path: Path) -> None:  # noqa: ANN401
+    """Raise an error for two columns of one name."""
     try:
         names = schema.names
     except UnicodeDecodeError:
@@ -132,17 +141,25 @@ def check_columns(schema: Any, path: Path) -> None:  # noqa: ANN401 -- pyarrow h
     for name, times in Counter(names).items():
         if times > 1:
             raise TableError(f"there are two columns {name!r}; rename one of them", path)
-    for field in schema:
-        kind = field.type
-        place = f"column {field.name!r} is of type {kind}"
-        if types.is_null(kind):
-            raise TableError(
-                f"{place}: it has no value in any row; drop it, or store it as numbers or text if others have some",
-                path,
-            )
-        if not (_is_plain(kind) or _is_list_of_text(kind) or (has_entries(schema) and types.is_nested(kind))):
-            nested = "make one column for each of its parts" if types.is_nested(kind) else "convert or drop it"
-            raise TableError(f"{place}; expected numbers, text, categories or dates: {nested}", path)
+
+
+def _refuse_kind(field: Any, schema: Any, path: Path) -> None:  # noqa: ANN401
+    problem = _explain(field, schema)
+    if problem:
+        raise TableError(f"column {field.name!r} is of type {field.type}{problem}", path)
+
+
+def _explain(field: Any, schema: Any) -> str:  # noqa: ANN401
+    """Return why a column cannot be a feature or labels; nothing if it can."""
+    from pyarrow import types
+
+    kind = field.type
+    if types.is_null(kind):
+        return ": it has no value in any row; drop it, or store it as numbers or text if others have some"
+    if _is_plain(kind) or _is_list_of_text(kind) or (has_entries(schema) and types.is_nested(kind)):
+        return ""
+    nested = "make one column for each of its parts" if types.is_nested(kind) else "convert or drop it"
+    return f"; expected numbers, text, categories or dates: {nested}"
 
 
 def _is_plain(kind: ArrowType) -> bool:

@@ -36,7 +36,8 @@ def read_features(
 
     The parameters are those of `read_table`.
     """
-    raw = read_raw_table(Path(path).expanduser(), delimiter)
+    ids = [id_column] if isinstance(id_column, str) else []
+    raw = read_raw_table(Path(path).expanduser(), delimiter, None if columns is None else {*columns, *ids})
     return select_features(
         raw, id_column=id_column, categorical=categorical, text=text, columns=columns, features=features
     )
