@@ -102,7 +102,7 @@ def main() -> None:
             os._exit(code)  # Python would wait for members of an ensemble that are still in training
         sys.exit(code)
     except (ChmcnnError, OSError) as error:
-        _fail(_name_options(str(error)))
+        _fail(_describe(error))
     except (MemoryError, RuntimeError) as error:
         if not _OUT_OF_MEMORY.search(f"{type(error).__name__}: {error}"):
             raise
@@ -148,6 +148,12 @@ def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
 def _fail(message: str) -> NoReturn:
     typer.echo(f"chmcnn{_name_process()}: {make_printable(message)}", err=True)
     sys.exit(2)
+
+
+def _describe(error: ChmcnnError | OSError) -> str:
+    if isinstance(error, ChmcnnError):
+        return _name_options(str(error))
+    return f"{error.filename or 'the output'}: {error.strerror or error}."
 
 
 def _flush() -> None:

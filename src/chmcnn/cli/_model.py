@@ -94,9 +94,11 @@ def _refuse_texts(model: HierarchicalClassifier, features: Features, name: str) 
     """Refuse a column of texts where the model was trained on numbers."""
     from chmcnn.datasets.columns import list_kinds
 
-    expected = _list_kinds(model)
-    for column, kind in (list_kinds(features) if hasattr(features, "columns") else {}).items():
-        cells = features[column].dropna()
+    if not hasattr(features, "select_dtypes"):
+        return
+    expected, others = _list_kinds(model), features.select_dtypes(exclude=["number", "bool"])
+    for column, kind in list_kinds(others).items():
+        cells = others[column].dropna()
         if expected.get(column) == "numbers" != kind and len(cells):
             raise TableError(
                 f"column {column!r} has {kind}, such as {str(cells.iloc[0])!r}, but the model was trained on numbers "

@@ -25,7 +25,7 @@ def describe_unseen(preprocessor: Preprocessor, table: pd.DataFrame) -> str:
     >>> from chmcnn.datasets import Preprocessor
     >>> table = pd.DataFrame({"kind": ["a", "b"], "size": [1.0, 2.0]})
     >>> describe_unseen(Preprocessor().fit(table), pd.DataFrame({"kind": ["a", "c"], "size": [None, None]}))
-    "1 of 2 rows has a category of 'kind' that no training row had, such as 'c'. 'size' has no value in any row."
+    "'size' has no value in any row. 1 of 2 rows has a category of 'kind' that no training row had, such as 'c'."
     """
     found = list(_iterate_unseen(preprocessor, table))
     more = [f"So it is with {count(len(found) - _NAMED, 'more column')}."] if len(found) > _NAMED else []
@@ -34,11 +34,12 @@ def describe_unseen(preprocessor: Preprocessor, table: pd.DataFrame) -> str:
 
 def _iterate_unseen(preprocessor: Preprocessor, table: pd.DataFrame) -> Iterator[str]:
     names = getattr(preprocessor, "feature_names_in_", ())
+    is_empty = table.isna().all()
+    for name in table.columns[is_empty] if len(table) else ():
+        yield f"{name!r} has no value in any row."
     for name, column in zip(names, preprocessor.columns_, strict=False):
-        cells = table[name].dropna()
-        if len(table) and not len(cells):
-            yield f"{name!r} has no value in any row."
-        elif isinstance(column, Categories):
+        if isinstance(column, Categories):
+            cells = table[name].dropna()
             unknown = cells[~cells.astype(str).isin(column.names)]
             if len(unknown):
                 rows = f"{len(unknown):,} of {count(len(table), 'row')} {'has' if len(unknown) == 1 else 'have'}"
