@@ -6,6 +6,8 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, NoReturn
 
 import typer
@@ -84,20 +86,27 @@ def main() -> None:
     before, warnings.formatwarning = warnings.formatwarning, _format_warning
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice
         os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
-    terminations = _interrupt_on_termination()
+    try:
+        with _interrupt_on_termination() as terminations:
+            _run(terminations)
+    finally:
+        warnings.formatwarning = before
+
+
+def _run(terminations: list[int]) -> None:
+    """Call the command, and end with a message where it fails or is interrupted."""
     try:
         app()
     except SystemExit as stop:
-        if stop.code == _INTERRUPTED:
-            typer.echo(
-                "chmcnn: interrupted. Run the same command again to resume a training, search, comparison or "
-                "reproduction.",
-                err=True,
-            )
+        if stop.code != _INTERRUPTED:
+            _flush()
+            raise
+        typer.echo(
+            "chmcnn: interrupted. Run the same command again to resume a training, search, comparison or reproduction.",
+            err=True,
+        )
         _flush()
         code = _TERMINATED if terminations else _INTERRUPTED
-        if stop.code != _INTERRUPTED:
-            raise
         if has_abandoned():
             os._exit(code)  # Python would wait for members of an ensemble that are still in training
         sys.exit(code)
@@ -111,33 +120,28 @@ def main() -> None:
             f"there is not enough memory{reason and ': '}{reason}. Use a smaller --width or --batch-size, "
             "fewer columns or classes, or --stream for rows that do not fit into memory."
         )
-    finally:
-        warnings.formatwarning = before
-        _restore_termination()
 
 
-def _interrupt_on_termination() -> list[int]:
-    """Let SIGTERM, by which clusters end a job, do what Ctrl-C does; return the signals that came, so far none."""
+@contextmanager
+def _interrupt_on_termination() -> Iterator[list[int]]:
+    """Let SIGTERM, by which clusters end a job, do what Ctrl-C does; yield the signals that came, so far none."""
     came: list[int] = []
 
     def interrupt(number: int, _frame: object) -> None:
         came.append(number)
-        _restore_termination()  # so that a second one ends the process
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so that a second one ends the process
         raise KeyboardInterrupt
 
-    # Not under torchrun, where a process may wait for others in code that no handler interrupts.
-    if _is_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and _find_place().size == 1:
-        signal.signal(signal.SIGTERM, interrupt)
-    return came
-
-
-def _restore_termination() -> None:
-    if _is_main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    # Under torchrun a process may wait for others in code that no handler interrupts.
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or _find_place().size > 1:
+        yield came
+        return
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield came
+    finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
 
 
 def _format_warning(message: Warning | str, *_: object, **__: object) -> str:

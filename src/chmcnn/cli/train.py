@@ -158,10 +158,12 @@ def _notify_constant(table: Table, call: Invocation) -> None:
 
 
 def _notify_numbered(table: Table, call: Invocation) -> None:
-    columns = table.X.select_dtypes("number") if hasattr(table.X, "select_dtypes") else {}
-    for name, cells in columns.items():
-        distances = cells.sort_values().diff().iloc[1:]
-        if len(cells) > 2 and (distances == 1).all():
+    if not hasattr(table.X, "select_dtypes") or len(table.X) < 3:
+        return
+    columns = table.X.select_dtypes("number")
+    spans = columns.max() - columns.min()
+    for name in columns.columns[spans == len(columns) - 1]:
+        if (columns[name].sort_values().diff().iloc[1:] == 1).all():
             call.notify(
                 f"{name!r} numbers the rows, and is a feature now: if it has their names, name it with --id-column."
             )
