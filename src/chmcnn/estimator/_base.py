@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -19,7 +17,9 @@ from chmcnn._sparse import refuse_damaged
 from chmcnn.datasets.preprocessing import refuse_too_large
 from chmcnn.datasets.stratification import stratify
 from chmcnn.errors import ChmcnnError, FeatureError, LabelError, ModelError
+from chmcnn.estimator._constructors import complete_signature, list_parameters
 from chmcnn.estimator._held_out import HeldOutLearner
+from chmcnn.estimator._row_names import refuse_other_order
 from chmcnn.estimator._seeds import choose_seed
 from chmcnn.estimator._streams import count_rows
 from chmcnn.estimator._transformers import create_preprocessor, is_transformer
@@ -66,7 +66,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         """Give a constructor with ``**options`` the signature that it has with those of its base class."""
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
-            _complete_signature(cls)
+            complete_signature(cls)
 
     def __init__(  # noqa: PLR0913 -- scikit-learn's form: every setting is an argument
         self,
@@ -185,13 +185,13 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         if sample_weight is not None:
             raise ChmcnnError("sample_weight is not supported: all rows have the same weight in the AU(PRC).")
         scores = self.predict_proba(X)
-        _refuse_other_order(X, y)
+        refuse_other_order(X, y)
         return metrics.auprc(self._to_matrix(y), scores, classes=self.evaluated_)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return the names of all parameters, also of those that a constructor passes on."""
-        return sorted(_list_parameters(cls))
+        return sorted(list_parameters(cls))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what is supported: several labels, missing values, sparse matrices."""
@@ -264,7 +264,7 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
         labels, rows = self._to_matrix(y), count_rows(X)
         if rows is not None and rows != labels.shape[0]:
             raise LabelError(f"X has {rows} rows, but y has labels of {labels.shape[0]}.")
-        _refuse_other_order(X, y)
+        refuse_other_order(X, y)
         return labels
 
     def _to_matrix(self, y: LabelsLike) -> csr_array:
@@ -356,53 +356,6 @@ class HierarchicalClassifier(HeldOutLearner, ClassifierMixin, BaseEstimator):  #
             x: NDArray[np.float64] | csr_array = self.preprocessor_.transform(X)
         refuse_too_large(x, self.preprocessor_.get_feature_names_out)
         return x
-
-
-def _complete_signature(kind: type[HierarchicalClassifier]) -> None:
-    """Name the parameters that a constructor passes on: scikit-learn, ``help`` and editors read them there."""
-    constructor: Any = vars(kind)["__init__"]
-    found = _list_parameters(kind)
-    self_, *own = inspect.signature(constructor).parameters.values()
-    first = [each for each in own if each.kind is not Parameter.VAR_KEYWORD]
-    if len(first) < len(own):
-        names = {each.name for each in first}
-        passed_on = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name not in names]
-        constructor.__signature__ = inspect.Signature([self_, *first, *passed_on])
-
-
-def _list_parameters(kind: type[Any]) -> dict[str, Parameter]:
-    """Return the parameters of the constructors of a class: one with ``**options`` passes these on to the next."""
-    found: dict[str, Parameter] = {}
-    for each in kind.__mro__:
-        if "__init__" not in vars(each):
-            continue
-        parameters = [*inspect.signature(vars(each)["__init__"]).parameters.values()][1:]
-        named = [parameter for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD]
-        found = {parameter.name: parameter for parameter in named} | found
-        if len(named) == len(parameters):
-            break
-    return found
-
-
-def _refuse_other_order(X: Features, y: LabelsLike) -> None:
-    """Refuse tables with the same names of rows in another order: rows are matched by position, as in scikit-learn."""
-    of_x, of_y = _find_names(X), _find_names(y)
-    if of_x is None or of_y is None or len(of_x) != len(of_y) or of_x.equals(of_y):
-        return
-    if not (of_x.is_unique and of_y.is_unique):
-        return
-    if (of_x.get_indexer(of_y) >= 0).all():
-        row = int((of_x != of_y).argmax())
-        raise LabelError(
-            f"y has the rows of X in another order: row {row} is {of_x[row]!r} in X, and {of_y[row]!r} in y. "
-            "Pass y.loc[X.index]."
-        )
-
-
-def _find_names(table: Features | LabelsLike) -> Any:  # noqa: ANN401 -- pandas is not imported here
-    """Return the names of the rows of a table of pandas; None where they are only numbered, perhaps anew."""
-    index = getattr(table, "index", None)
-    return index if hasattr(index, "get_indexer") and not hasattr(index, "step") else None
 
 
 def _check_evaluated(evaluated: ArrayLike | None, hierarchy: Hierarchy) -> NDArray[np.bool_]:

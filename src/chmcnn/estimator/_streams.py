@@ -33,7 +33,7 @@ def is_stream(X: Features) -> bool:
 
 def count_rows(X: Features) -> int | None:
     """Return the number of rows, also of a Dataset or a DataLoader; None where it is not known."""
-    _refuse_other_order(X)
+    _refuse_unordered(X)
     data = X.dataset if isinstance(X, DataLoader) else X
     if is_stream(X) and (not hasattr(data, "__len__") or (data is not X and X.batch_sampler is None)):
         return None  # of data without a length, or with batches of its own
@@ -121,7 +121,7 @@ class Stream:
 def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[Tensor]:
     """Yield batches of features: from a Dataset or DataLoader, of pairs or of features alone, or from memory."""
     if is_stream(X):
-        _refuse_other_order(X)
+        _refuse_unordered(X)
         loader = as_loader(X, _ROWS_AT_ONCE, shuffle=False)
         batches = (_to_type(batch[0] if isinstance(batch, tuple | list) else batch, kind) for batch in loader)
     else:
@@ -132,7 +132,7 @@ def inputs(X: Features, shape: tuple[int, ...], kind: torch.dtype) -> Iterator[T
         yield batch
 
 
-def _refuse_other_order(X: Features) -> None:
+def _refuse_unordered(X: Features) -> None:
     """Refuse a DataLoader that does not yield all rows in their order: nobody could tell whose scores are whose."""
     if not isinstance(X, DataLoader) or isinstance(X.dataset, IterableDataset):
         return

@@ -143,7 +143,7 @@ def _narrow(matrix: sparse.csr_array) -> sparse.csr_array:
 
 def violations(hierarchy: Hierarchy, scores: ArrayLike | sparse.sparray) -> Violations:
     """Return the rows and edges where a child scores above its parent."""
-    matrix = np.asarray(_as_dense(_order_columns(hierarchy, scores)))
+    matrix = np.asarray(_as_dense(_order_frame(hierarchy, scores)))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise ScoreError(_wording.wrong_shape("Scores", matrix.shape, len(hierarchy)))
     if np.isnan(matrix).any():
@@ -166,7 +166,7 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
 
     is_sparse = sparse.issparse(labels)
     refuse_damaged(labels, "The matrix of labels", LabelError)
-    labels = _order_columns(hierarchy, labels)
+    labels = _order_frame(hierarchy, labels)
     matrix: Any = sparse.csr_array(cast("Any", labels)) if is_sparse else np.asarray(_as_dense(labels))
     if matrix.ndim != 2 or matrix.shape[1] != len(hierarchy):
         raise LabelError(_wording.wrong_shape("Labels", matrix.shape, len(hierarchy)))
@@ -183,7 +183,7 @@ def _as_labels(hierarchy: Hierarchy, labels: ArrayLike | sparse.sparray) -> NDAr
     return boolean
 
 
-def _order_columns(hierarchy: Hierarchy, values: Any) -> Any:  # noqa: ANN401 -- anything that is like an array
+def _order_frame(hierarchy: Hierarchy, values: Any) -> Any:  # noqa: ANN401 -- anything that is like an array
     """Return a DataFrame whose columns are the classes in the order of the classes; all else as it is."""
     if not hasattr(values, "iloc") or len(values.columns) != len(hierarchy):
         return values
